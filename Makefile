@@ -1,0 +1,51 @@
+# Two commands do everything on a fresh machine:
+#   make quickstart   install, then run the arena on its bundled world
+#   make test         install, then lint, types, import rules and tests
+#
+# PYTHON picks the interpreter (3.11 or newer). On Linux, torch from the default index is the CUDA build (3 GB); for the CPU build:
+#   make quickstart TORCH_INDEX=https://download.pytorch.org/whl/cpu
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+TORCH_INDEX ?=
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help quickstart test lint bench ui clean
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+quickstart: $(VENV)/.installed ## install and run the arena on its bundled world
+	$(BIN)/arena run
+
+test: lint ## install, lint, types, import rules and tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev ## style, types and import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+ui: $(VENV)/.installed ## open the MLflow store beside the runs
+	$(BIN)/mlflow ui --backend-store-uri sqlite:///runs/mlflow.db --port 5000
+
+clean: ## remove the environment and tool caches; runs are kept
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/.created:
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; try: make PYTHON=python3.11") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+# torch comes first and by pip, so that an index of CPU builds can be given for it alone.
+$(VENV)/.installed: $(VENV)/.created pyproject.toml constraints.txt
+	$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) -e '.[dev]'
+	touch $@

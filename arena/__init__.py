@@ -1,0 +1,1 @@
+"""The ground and the rules of the arena: records, datasets, models, metrics, runs, scores, reports."""

@@ -1,0 +1,37 @@
+"""The identity of a dataset: one hash over everything that can change a score."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+
+from arena.types import Document, Gold, Question
+
+
+def fingerprint(documents: Sequence[Document], questions: Sequence[Question], gold: Mapping[str, Gold]) -> str:
+    """`ds_` and the first 16 hex digits of a SHA-256 over all records as canonical JSON lines.
+
+    Every field counts, and so does the order of documents and questions. The order of `gold` and of the keys of
+    a document's metadata does not. Records are streamed: memory stays at one record.
+    """
+    digest = hashlib.sha256()
+    for section, records in (
+        ("documents", documents),
+        ("questions", questions),
+        ("gold", [gold[key] for key in sorted(gold)]),
+    ):
+        digest.update(f"{section}\n".encode())
+        for record in records:
+            line = json.dumps(record, default=_as_object, sort_keys=True, separators=(",", ":"))
+            digest.update(f"{line}\n".encode())
+    return f"ds_{digest.hexdigest()[:16]}"
+
+
+def _as_object(value: object) -> dict[str, object]:
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"no canonical form for {value!r} of type {type(value).__name__}")

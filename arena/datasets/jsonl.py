@@ -1,0 +1,197 @@
+"""Anyone's own data: a folder with corpus.jsonl and questions.jsonl.
+
+corpus.jsonl: `doc_id`, `text`, optional `title`; every other field is metadata, and so are the members of an
+object called `metadata`. questions.jsonl: `question_id`, `question`, `answers` (main answer first),
+`supporting_ids`, optional `kind`, `hops`, `hop_shape`, `hop_order`, `claims` (`text`, `supporting_ids`), `split`.
+Without a `kind`, a question is unanswerable if it has no answers, multi_hop if it has more than one supporting
+document, else single_hop.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import reprlib
+from collections.abc import Container, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from arena.datasets.fingerprint import fingerprint
+from arena.datasets.lines import Row, read_rows
+from arena.datasets.placing import place_folder
+from arena.errors import DatasetError
+from arena.types import KINDS, Claim, Dataset, Document, Gold, Kind, Question, Scalar
+
+CORPUS = "corpus.jsonl"
+QUESTIONS = "questions.jsonl"
+_OPTIONAL = ("kind", "hops", "hop_shape", "hop_order", "claims", "split")
+
+
+def load_jsonl(folder: Path) -> Dataset:
+    """The dataset in `folder`, documents and questions in file order.
+
+    Raises:
+        DatasetError: a file is missing, empty or malformed, an id is used twice, a supporting id is not in
+            the corpus, or kind and answers contradict each other.
+    """
+    if folder.is_file():
+        raise DatasetError(f"{folder} is a file; name the folder that holds {CORPUS} and {QUESTIONS}")
+    documents = _read_corpus(folder / CORPUS)
+    questions, gold = _read_questions(folder / QUESTIONS, documents)
+    corpus, asked = tuple(documents.values()), tuple(questions)
+    return Dataset(f"jsonl:{folder}", corpus, asked, gold, fingerprint(corpus, asked, gold))
+
+
+def write_jsonl(dataset: Dataset, folder: Path) -> None:
+    """Write `dataset` so that `load_jsonl(folder)` gives the same documents, questions, gold and fingerprint.
+
+    Equal datasets give equal bytes. The folder appears complete or not at all; one that already holds exactly
+    this is left alone. Notes are not written.
+
+    Raises:
+        DatasetError: `folder` holds something else, or cannot be written.
+    """
+
+    def fill(target: Path) -> None:
+        _write_corpus(dataset.documents, target / CORPUS)
+        _write_questions(dataset, target / QUESTIONS)
+
+    place_folder(folder, fill)
+
+
+def _read_corpus(path: Path) -> dict[str, Document]:
+    documents: dict[str, Document] = {}
+    places: dict[str, str] = {}
+    for row in read_rows(path):
+        doc_id = _new_id(row, "doc_id", places)
+        title, text = row.optional("title", str) or "", row.require("text", str)
+        documents[doc_id] = Document(doc_id, title, text, _metadata(row))
+    if not documents:
+        raise DatasetError(f"{path}: the corpus is empty; write one document per line")
+    return documents
+
+
+def _read_questions(path: Path, documents: Mapping[str, Document]) -> tuple[list[Question], dict[str, Gold]]:
+    questions: list[Question] = []
+    gold: dict[str, Gold] = {}
+    places: dict[str, str] = {}
+    for row in read_rows(path):
+        question_id = _new_id(row, "question_id", places)
+        gold[question_id] = _gold(row, question_id, documents)
+        questions.append(_question(row, gold[question_id]))
+    if not questions:
+        raise DatasetError(f"{path}: there are no questions; write one question per line")
+    return questions, gold
+
+
+def _new_id(row: Row, name: str, places: dict[str, str]) -> str:
+    """The row's id, entered in `places` (id -> where it was used)."""
+    value = row.identifier(name)
+    if value in places:
+        raise row.error(f"{name} {value!r} was already used at {places[value]}")
+    places[value] = row.place
+    return value
+
+
+def _metadata(row: Row) -> dict[str, Scalar]:
+    nested = row.optional("metadata", dict) or {}
+    free = {name: value for name, value in row.fields.items() if name not in ("doc_id", "title", "text", "metadata")}
+    for name in nested.keys() & free.keys():
+        raise row.error(f"field {name!r} stands both beside and inside 'metadata'; keep one")
+    for name, value in (free | nested).items():
+        if isinstance(value, list | dict):
+            raise row.error(f"metadata {name!r} must be a single value, not {reprlib.repr(value)}")
+    return free | nested
+
+
+def _gold(row: Row, question_id: str, documents: Mapping[str, Document]) -> Gold:
+    answers = row.items("answers", str)
+    if not all(answer.strip() for answer in answers):
+        raise row.error("one of 'answers' is blank; leave it out")
+    supporting_ids = row.items("supporting_ids", str)
+    claims = _claims(row)
+    hop_order = row.items("hop_order", str) if row.optional("hop_order", list) is not None else None
+    _check_ids(row, "supporting_ids", supporting_ids, documents, CORPUS)
+    _check_ids(row, "claims", (doc_id for claim in claims for doc_id in claim.supporting_ids), documents, CORPUS)
+    _check_ids(row, "hop_order", hop_order or (), supporting_ids, "'supporting_ids'")
+    kind = _kind(row, answers, supporting_ids)
+    if kind != "unanswerable" and not answers:
+        raise row.error(f"'answers' is empty, yet kind is {kind!r}; give an answer or make the kind 'unanswerable'")
+    return Gold(question_id, answers, supporting_ids, hop_order, kind != "unanswerable", claims)
+
+
+def _question(row: Row, gold: Gold) -> Question:
+    for name in row.fields:
+        near = difflib.get_close_matches(name, _OPTIONAL, n=1, cutoff=0.8)
+        if near and near[0] not in row.fields:
+            raise row.error(f"unknown field {name!r}: did you mean {near[0]!r}?")
+    return Question(
+        question_id=gold.question_id,
+        text=row.identifier("question"),
+        kind=_kind(row, gold.answers, gold.supporting_ids),
+        hops=row.optional("hops", int),
+        hop_shape=row.optional("hop_shape", str),
+        split=row.optional("split", str),
+    )
+
+
+def _kind(row: Row, answers: tuple[str, ...], supporting_ids: tuple[str, ...]) -> Kind:
+    named = row.optional("kind", str)
+    if named is None:
+        if not answers:
+            return "unanswerable"
+        return "multi_hop" if len(set(supporting_ids)) > 1 else "single_hop"
+    for kind in KINDS:
+        if kind == named:
+            return kind
+    near = difflib.get_close_matches(named, KINDS, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise row.error(f"unknown kind {named!r}: {hint}known are {', '.join(KINDS)}")
+
+
+def _claims(row: Row) -> tuple[Claim, ...]:
+    if row.optional("claims", list) is None:
+        return ()
+    return tuple(Claim(claim.identifier("text"), claim.items("supporting_ids", str)) for claim in row.objects("claims"))
+
+
+def _check_ids(row: Row, name: str, ids: Iterable[str], known: Container[str], where: str) -> None:
+    """Every one of `ids`, found in field `name`, is among `known`."""
+    for doc_id in ids:
+        if doc_id not in known:
+            raise row.error(f"{name!r} holds {doc_id!r}, which is not in {where}")
+
+
+def _write_corpus(documents: Iterable[Document], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        for document in documents:
+            fields: dict[str, Any] = {"doc_id": document.doc_id, "title": document.title, "text": document.text}
+            if document.metadata:
+                fields["metadata"] = dict(sorted(document.metadata.items()))
+            stream.write(_line(fields))
+
+
+def _write_questions(dataset: Dataset, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        for question in dataset.questions:
+            gold = dataset.gold[question.question_id]
+            claims = [{"text": claim.text, "supporting_ids": claim.supporting_ids} for claim in gold.claims]
+            required = {
+                "question_id": question.question_id,
+                "question": question.text,
+                "answers": gold.answers,
+                "supporting_ids": gold.supporting_ids,
+                "kind": question.kind,
+            }
+            optional = {
+                "hops": question.hops,
+                "hop_shape": question.hop_shape,
+                "hop_order": gold.hop_order,
+                "claims": claims or None,
+                "split": question.split,
+            }
+            stream.write(_line(required | {name: value for name, value in optional.items() if value is not None}))
+
+
+def _line(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False, allow_nan=False) + "\n"

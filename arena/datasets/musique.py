@@ -1,0 +1,139 @@
+"""MuSiQue from its official JSON lines, answerable or full setting, over a pooled corpus.
+
+Trivedi, Balasubramanian, Khot and Sabharwal, "MuSiQue: Multihop Questions via Single-hop Question
+Composition", TACL 2022.
+
+Every question is asked over the paragraphs of all questions, which is harder than MuSiQue's own task of 20
+paragraphs each. In the full setting a question and its unanswerable twin share one id: the answerable one
+keeps it, the twin is `ID#unanswerable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.datasets.fingerprint import fingerprint
+from arena.datasets.lines import Row, read_rows
+from arena.datasets.pool import Pool
+from arena.errors import DatasetError
+from arena.types import Dataset, Gold, Question
+
+SHAPES: Mapping[str, int] = {"2hop": 2, "3hop1": 3, "3hop2": 3, "4hop1": 4, "4hop2": 4, "4hop3": 4}
+"""Shape of the decomposition graph, as it stands before `__` in an official id -> number of hops."""
+
+_TWIN = "#unanswerable"
+_NOTE_POOLED = (
+    "Questions are asked over the pooled paragraphs of all questions, not over their own 20: "
+    "scores do not compare with those of MuSiQue's distractor setting."
+)
+_NOTE_TWINS = (
+    "The pool brings back the paragraph that was withheld from an unanswerable twin: "
+    "sufficiency of the evidence means nothing here, and twins carry no supporting documents."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PooledMusique:
+    """The dataset and the way back: `paragraph_ids[question_id][idx]` is the pooled document of a paragraph."""
+
+    dataset: Dataset
+    paragraph_ids: Mapping[str, Mapping[int, str]]
+
+
+def official_id(question_id: str) -> str:
+    """The id of a question in MuSiQue's own files, which twins share."""
+    return question_id.removesuffix(_TWIN)
+
+
+def load_musique(path: Path) -> Dataset:
+    """The dataset in one official file; see `read_musique`."""
+    return read_musique(path).dataset
+
+
+def read_musique(path: Path) -> PooledMusique:
+    """All records of one official file, in its order; documents in order of first appearance.
+
+    Raises:
+        DatasetError: the file cannot be read, has no records, or a record is malformed or repeated.
+    """
+    pool, questions, gold = Pool(), dict[str, Question](), dict[str, Gold]()
+    paragraph_ids: dict[str, Mapping[int, str]] = {}
+    for row in read_rows(path):
+        question = _question(row)
+        if question.question_id in questions:
+            state = "unanswerable" if question.kind == "unanswerable" else "answerable"
+            raise row.error(f"a second {state} record with id {official_id(question.question_id)!r}")
+        questions[question.question_id] = question
+        paragraph_ids[question.question_id] = _pooled(row, pool)
+        gold[question.question_id] = _gold(row, question, paragraph_ids[question.question_id])
+    if not questions:
+        raise DatasetError(f"{path} holds no records; expected one MuSiQue record per line")
+    documents, asked = pool.documents, tuple(questions.values())
+    identity = fingerprint(documents, asked, gold)
+    dataset = Dataset(f"musique:{path}", documents, asked, gold, identity, _notes(asked))
+    return PooledMusique(dataset, paragraph_ids)
+
+
+def _question(row: Row) -> Question:
+    shape = row.identifier("id").partition("__")[0]
+    known = shape in SHAPES
+    answerable = row.optional("answerable", bool) is not False
+    return Question(
+        question_id=row.identifier("id") + ("" if answerable else _TWIN),
+        text=row.identifier("question"),
+        kind="multi_hop" if answerable else "unanswerable",
+        hops=SHAPES[shape] if known else None,
+        hop_shape=shape if known else None,
+    )
+
+
+def _pooled(row: Row, pool: Pool) -> dict[int, str]:
+    """Paragraph `idx` of this record -> pooled document."""
+    ids: dict[int, str] = {}
+    for paragraph in row.objects("paragraphs"):
+        idx = paragraph.require("idx", int)
+        if idx in ids:
+            raise paragraph.error(f"idx {idx} was already used in this record")
+        ids[idx] = pool.add(paragraph.require("title", str), paragraph.require("paragraph_text", str))
+    return ids
+
+
+def _gold(row: Row, question: Question, ids: Mapping[int, str]) -> Gold:
+    if question.kind == "unanswerable":
+        return Gold(question.question_id, answers=(), supporting_ids=(), answerable=False)
+    if "answer" not in row.fields:
+        raise row.error("no field 'answer'; MuSiQue's test files hide their labels: use the train or dev file")
+    aliases = row.items("answer_aliases", str) if row.optional("answer_aliases", list) else ()
+    answers = tuple(dict.fromkeys((row.identifier("answer"), *aliases)))
+    supporting = [p.require("idx", int) for p in row.objects("paragraphs") if p.require("is_supporting", bool)]
+    if not supporting:
+        raise row.error("no paragraph has 'is_supporting' true, yet the question is answerable")
+    supporting_ids = tuple(dict.fromkeys(ids[idx] for idx in supporting))
+    return Gold(question.question_id, answers, supporting_ids, _hop_order(row, ids, supporting_ids))
+
+
+def _hop_order(row: Row, ids: Mapping[int, str], supporting_ids: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The supporting documents, one per hop; None when the decomposition does not name exactly those."""
+    if row.optional("question_decomposition", list) is None:
+        return None
+    order: list[str] = []
+    for hop in row.objects("question_decomposition"):
+        idx = hop.optional("paragraph_support_idx", int)
+        if idx is None:
+            return None
+        if idx not in ids:
+            raise hop.error(f"'paragraph_support_idx' is {idx}, but no paragraph of the record has that idx")
+        order.append(ids[idx])
+    return tuple(order) if set(order) == set(supporting_ids) else None
+
+
+def _notes(questions: tuple[Question, ...]) -> tuple[str, ...]:
+    notes = [_NOTE_POOLED]
+    if any(question.kind == "unanswerable" for question in questions):
+        notes.append(_NOTE_TWINS)
+    unknown = sum(question.hops is None for question in questions)
+    if unknown:
+        notes.append(f"{unknown} ids do not start with one of {', '.join(SHAPES)}: their hops are unknown.")
+    return tuple(notes)

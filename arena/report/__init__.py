@@ -1,0 +1,1 @@
+"""ScoreTable -> leaderboard.json and what a person reads. The only place that averages and rounds."""

@@ -1,0 +1,202 @@
+"""leaderboard.json: one row per cell, with intervals and coverage. These models are its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from arena.metrics.reasons import is_undefined
+from arena.metrics.stats import bootstrap_interval, percentile
+from arena.report.pareto import pareto_front
+from arena.scoring import CellScores, ScoreTable, Usage, by_metric
+from arena.types import GOLD_MODE, Dataset, Score
+
+COVERAGE_FLOOR = 0.95
+"""Below this share of defined questions that have a score, a mean is withheld: it would flatter the cell."""
+
+
+class Row(BaseModel):
+    """Base of the schema: closed and frozen."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DatasetSummary(Row):
+    """What was asked."""
+
+    name: str
+    fingerprint: str
+    n_documents: int = Field(ge=0)
+    n_questions: int = Field(ge=0, description="Questions the dataset holds; a cell's own n_questions were asked.")
+
+
+class MetricSummary(Row):
+    """The mean of one metric over the questions it is defined for.
+
+    `n` have a score; `coverage` is n over the questions that should have one. `lower_bound` and `upper_bound` are
+    the mean with each missing score counted as 0 and as 1. `mean` and its 95 % bootstrap interval are None when
+    nothing is defined, or when coverage is under the floor.
+    """
+
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int = Field(ge=0)
+    coverage: float | None = Field(ge=0, le=1)
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+
+
+class LatencySummary(Row):
+    """Seconds per question without our own queue; measured questions only, failures and replays left out."""
+
+    mean: float | None
+    p50: float | None
+    p95: float | None
+    n_measured: int = Field(ge=0)
+
+
+class TokenSummary(Row):
+    """Mean tokens per question; None when a provider did not say for any one call."""
+
+    input: float | None
+    output: float | None
+
+
+class CellSummary(Row):
+    """One row of the leaderboard."""
+
+    strategy: str
+    retrieval_mode: str
+    llm: str | None
+    fidelity_tier: Literal["T0", "T1", "T2"] | None
+    cell: str = Field(description="The cell's key in records.jsonl and scores.parquet.")
+    n_questions: int
+    n_answered: int = Field(description="Completed without abstaining; for a strategy without a model: retrieved.")
+    n_abstained: int
+    n_failed: int
+    metrics: dict[str, MetricSummary]
+    latency_seconds: LatencySummary
+    tokens_per_question: TokenSummary
+    llm_calls_per_question: float
+    retrievals_per_question: float
+    cost_usd_per_question: float | None = Field(description="None: the price of the model is unknown.")
+    on_pareto_front: bool = Field(description="No cell has both a higher answer F1 and fewer tokens per question.")
+
+
+class Leaderboard(Row):
+    """The whole file."""
+
+    schema_version: Literal[1] = 1
+    run_id: str
+    fingerprint: str
+    dataset: DatasetSummary
+    cells: list[CellSummary]
+    comparisons: list[dict[str, Any]] = Field(default_factory=list)
+
+
+def build_leaderboard(
+    table: ScoreTable, dataset: Dataset, *, run_id: str, fingerprint: str, tiers: Mapping[str, str | None], seed: int
+) -> Leaderboard:
+    """Summarise a score table.
+
+    Args:
+        table: the run's scores.
+        dataset: what was asked.
+        run_id: identity of the run folder.
+        fingerprint: identity of the run's settings.
+        tiers: fidelity tier of each strategy.
+        seed: of the bootstrap. Every cell uses the same resamples for the same n.
+    """
+    rows = [_summarise(cell, tiers.get(cell.cell.strategy), seed) for cell in table.cells]
+    front = pareto_front([(_value(row), _tokens(row)) for row in rows])
+    return Leaderboard(
+        run_id=run_id,
+        fingerprint=fingerprint,
+        dataset=DatasetSummary(
+            name=dataset.name,
+            fingerprint=dataset.fingerprint,
+            n_documents=len(dataset.documents),
+            n_questions=len(dataset.questions),
+        ),
+        cells=[row.model_copy(update={"on_pareto_front": on_front}) for row, on_front in zip(rows, front, strict=True)],
+    )
+
+
+def summarise_metric(scores: Sequence[Score], seed: int) -> MetricSummary:
+    """Mean, interval, coverage and bounds of one metric of one cell."""
+    values = np.array([score.value for score in scores if score.value is not None], dtype=np.float64)
+    missing = sum(score.value is None and not is_undefined(score.reason) for score in scores)
+    due = len(values) + missing
+    if due == 0:
+        return MetricSummary(mean=None, ci_low=None, ci_high=None, n=0, coverage=None)
+    coverage = len(values) / due
+    interval = bootstrap_interval(values, np.random.default_rng(seed)) if coverage >= COVERAGE_FLOOR else None
+    return MetricSummary(
+        mean=interval.mean if interval else None,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        n=len(values),
+        coverage=coverage,
+        lower_bound=float(values.sum()) / due,
+        upper_bound=(float(values.sum()) + missing) / due,
+    )
+
+
+def _summarise(cell: CellScores, tier: Any, seed: int) -> CellSummary:
+    usage = list(cell.usage.values())
+    return CellSummary(
+        strategy=cell.cell.strategy,
+        retrieval_mode=cell.cell.retrieval_mode,
+        llm=cell.cell.llm,
+        fidelity_tier=tier,
+        cell=cell.cell.key,
+        n_questions=len(usage),
+        n_answered=sum(one.outcome == "answered" for one in usage),
+        n_abstained=sum(one.outcome == "abstained" for one in usage),
+        n_failed=sum(one.outcome == "failed" for one in usage),
+        metrics={name: summarise_metric(scores, seed) for name, scores in by_metric(cell).items()},
+        latency_seconds=_latency([one.latency_seconds for one in usage if one.measured]),
+        tokens_per_question=TokenSummary(
+            input=_mean([one.input_tokens for one in usage]), output=_mean([one.output_tokens for one in usage])
+        ),
+        llm_calls_per_question=sum(one.llm_calls for one in usage) / len(usage),
+        retrievals_per_question=sum(one.retrievals for one in usage) / len(usage),
+        cost_usd_per_question=_cost(usage),
+        on_pareto_front=False,
+    )
+
+
+def _cost(usage: Sequence[Usage]) -> float | None:
+    """Money per question: zero without a model call, else unknown until the model has a price."""
+    return None if any(one.llm_calls for one in usage) else 0.0
+
+
+def _latency(seconds: Sequence[float]) -> LatencySummary:
+    if not seconds:
+        return LatencySummary(mean=None, p50=None, p95=None, n_measured=0)
+    values = np.array(seconds, dtype=np.float64)
+    return LatencySummary(
+        mean=float(values.mean()), p50=percentile(values, 50), p95=percentile(values, 95), n_measured=len(values)
+    )
+
+
+def _mean(counts: Sequence[int | None]) -> float | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) / len(known) if known and len(known) == len(counts) else None
+
+
+def _value(row: CellSummary) -> float | None:
+    """Answer F1; None for the oracle row, which nobody can buy."""
+    if row.retrieval_mode == GOLD_MODE:
+        return None
+    f1 = row.metrics.get("answer_f1")
+    return f1.mean if f1 else None
+
+
+def _tokens(row: CellSummary) -> float | None:
+    spent = row.tokens_per_question
+    return None if spent.input is None or spent.output is None else spent.input + spent.output

@@ -1,0 +1,93 @@
+"""RunRecords + Gold -> ScoreTable. Pure and offline: any finished run can be scored again without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from arena.metrics import score_record
+from arena.types import Cell, Dataset, Outcome, RunRecord, Score
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one question cost in one cell. Token sums are None when any call's count is unknown."""
+
+    outcome: Outcome
+    latency_seconds: float
+    measured: bool
+    input_tokens: int | None
+    output_tokens: int | None
+    llm_calls: int
+    retrievals: int
+
+
+@dataclass(slots=True)
+class CellScores:
+    """All scores of one cell: question id -> scores, in the order of the records."""
+
+    cell: Cell
+    scores: dict[str, tuple[Score, ...]] = field(default_factory=dict)
+    usage: dict[str, Usage] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """Every metric of every question of every cell; nothing is averaged or rounded yet."""
+
+    cells: tuple[CellScores, ...]
+
+    def rows(self) -> Iterator[tuple[str, str, Score]]:
+        """(cell key, question id, score), cell by cell."""
+        for cell in self.cells:
+            for question_id, scores in cell.scores.items():
+                for score in scores:
+                    yield cell.cell.key, question_id, score
+
+
+def score_records(records: Iterable[RunRecord], dataset: Dataset) -> ScoreTable:
+    """Score a run's records. Cells and questions keep the order of the records.
+
+    Args:
+        records: at most one per cell and question; a question the dataset does not hold is a KeyError.
+        dataset: the questions and their gold.
+    """
+    questions = {question.question_id: question for question in dataset.questions}
+    cells: dict[str, CellScores] = {}
+    for record in records:
+        cell = cells.setdefault(record.cell.key, CellScores(record.cell))
+        question = questions[record.question_id]
+        cell.scores[record.question_id] = score_record(record, question, dataset.gold[record.question_id])
+        cell.usage[record.question_id] = usage_of(record)
+    return ScoreTable(tuple(cells.values()))
+
+
+def usage_of(record: RunRecord) -> Usage:
+    """Tokens, calls and seconds of one record. A record with a replayed call is not a measured one."""
+    return Usage(
+        outcome=record.outcome,
+        latency_seconds=record.latency_seconds,
+        measured=record.outcome != "failed" and not any(call.replayed for call in record.calls),
+        input_tokens=_sum(call.input_tokens for call in record.calls),
+        output_tokens=_sum(call.output_tokens for call in record.calls),
+        llm_calls=len(record.calls),
+        retrievals=len(record.retrievals),
+    )
+
+
+def by_metric(cell: CellScores) -> Mapping[str, list[Score]]:
+    """The cell's scores regrouped: metric -> one score per question."""
+    grouped: dict[str, list[Score]] = {}
+    for scores in cell.scores.values():
+        for score in scores:
+            grouped.setdefault(score.metric, []).append(score)
+    return grouped
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    total = 0
+    for count in counts:
+        if count is None:
+            return None
+        total += count
+    return total

@@ -1,0 +1,1 @@
+"""Where contestants, equipment and models meet: composition, studies and the command line."""

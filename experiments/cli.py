@@ -1,0 +1,204 @@
+"""The `arena` command: parse, call, print; no logic.
+
+Exit codes: 0 done; 1 a check the user asked for failed; 2 the user must mend something (message, no
+traceback); 3 the run ended with more failed questions than `max_failure_share`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from arena.errors import UserError
+
+TOO_MANY_FAILURES = 3
+
+app = typer.Typer(
+    help="Measure which retrieval-augmented generation strategy wins on your data, by how much, and at what price.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+datasets_app = typer.Typer(help="What can be asked: list, inspect and make datasets.", no_args_is_help=True)
+models_app = typer.Typer(help="Weights that need no account: list and fetch.", no_args_is_help=True)
+app.add_typer(datasets_app, name="datasets")
+app.add_typer(models_app, name="models")
+
+
+def main() -> None:
+    """Entry point: an error the user can mend becomes one message on stderr and exit code 2."""
+    try:
+        app()
+    except UserError as error:
+        print(f"arena: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("arena: stopped", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+@app.command()
+def run(
+    config: Annotated[Path | None, typer.Argument(help="YAML file of settings; options go over it.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="world, world:SIZE:SEED, musique:PATH or jsonl:DIR.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Questions per cell, a seeded stratified sample.")] = None,
+    strategies: Annotated[str | None, typer.Option(help="Comma separated, as in vanilla,oracle.")] = None,
+    modes: Annotated[str | None, typer.Option(help="Retrieval modes, comma separated: dense,hybrid.")] = None,
+    llm: Annotated[
+        str | None, typer.Option(help="PROVIDER:NAME, local:smollm2-135m, local:PATH.gguf or fake: (a dry run).")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Any OpenAI-compatible server (vLLM, llama.cpp, Ollama).")
+    ] = None,
+    runs_dir: Annotated[Path | None, typer.Option(help="Where run folders go; default runs.")] = None,
+    run_id: Annotated[str | None, typer.Option(help="Name of the run folder; default: time and fingerprint.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue --run-id, or the latest unfinished run.")] = False,
+    concurrency: Annotated[int | None, typer.Option(min=1, help="Questions in flight at once; default 8.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of sampling and of the bootstrap; default 0.")] = None,
+    mlflow: Annotated[bool | None, typer.Option(help="Copy the run to MLflow.", show_default=False)] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print leaderboard.json instead of the table.")] = False,
+) -> None:
+    """Run contestants on a dataset and print the leaderboard.
+
+    Without CONFIG and --dataset this is the quickstart: a bundled fictional world and a 135M model.
+
+        arena run --dataset musique:dev.jsonl --strategies retrieval_only --modes dense,hybrid
+        arena run --dataset jsonl:my_data --llm openai:my-model --base-url http://127.0.0.1:8000/v1
+        arena run --resume
+    """
+    from rich.console import Console
+
+    from experiments.launch import launch
+    from experiments.progress import Reporter
+
+    options = _given(
+        dataset=dataset,
+        strategies=_names(strategies),
+        modes=_names(modes),
+        runs_dir=runs_dir,
+        run_id=run_id,
+        concurrency=concurrency,
+        seed=seed,
+        mlflow=mlflow,
+        llm=_given(model=llm, base_url=base_url),
+        sample=_given(limit=limit),
+    )
+    console = Console()
+    outcome = launch(config, options, Reporter(Console(stderr=True), quiet=json), resume_run=resume)
+    if json:
+        print(outcome.store.leaderboard_json(), end="")
+    else:
+        from experiments.farewell import print_outcome
+
+        print_outcome(outcome, console)
+    if outcome.too_many_failures:
+        raise typer.Exit(TOO_MANY_FAILURES)
+
+
+@datasets_app.command("list")
+def datasets_list() -> None:
+    """Show every dataset and how to write it after --dataset."""
+    from rich.console import Console
+
+    from experiments.tables import datasets_table
+
+    Console().print(datasets_table())
+
+
+@datasets_app.command("info")
+def datasets_info(
+    dataset: Annotated[str, typer.Argument(help="As after --dataset: world, musique:PATH, jsonl:DIR, ...")],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Count kinds, hops, homonym titles and words of a dataset, and show its fingerprint."""
+    from arena.datasets import load_dataset
+    from arena.datasets.info import describe
+    from experiments.tables import as_json, info_table, print_notes
+
+    info = describe(load_dataset(dataset))
+    if json:
+        print(as_json(info))
+    else:
+        from rich.console import Console
+
+        console = Console()
+        console.print(info_table(info))
+        print_notes(info, console)
+
+
+@datasets_app.command("make-world")
+def datasets_make_world(
+    out: Annotated[Path, typer.Option(help="Folder to write; used afterwards as jsonl:DIR.")],
+    documents: Annotated[int, typer.Option(min=1, help="Documents of the corpus.")] = 240,
+    questions: Annotated[int, typer.Option(min=1, help="Questions on it.")] = 60,
+    seed: Annotated[int, typer.Option(help="The same seed writes the same bytes.")] = 7,
+) -> None:
+    """Make a fictional world that no language model can know, prove its questions sound, and write it."""
+    from rich.console import Console
+
+    from experiments.make_world import make_and_write
+    from experiments.progress import Reporter
+
+    make_and_write(out, documents, questions, seed, Reporter(Console()))
+
+
+@models_app.command("list")
+def models_list() -> None:
+    """Show the named weights, their size, licence and source, and which are on this machine."""
+    from rich.console import Console
+
+    from experiments.tables import models_table
+
+    Console().print(models_table())
+
+
+@models_app.command("fetch")
+def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena models list` shows.")]) -> None:
+    """Download named weights, verify their SHA-256, and print where they are."""
+    from rich.console import Console
+
+    from experiments.equipment import fetch_weights
+    from experiments.progress import Reporter
+
+    print(fetch_weights(name, Reporter(Console(stderr=True))))
+
+
+@app.command()
+def doctor() -> None:
+    """Check this installation: package collisions, weights, writable folders."""
+    from rich.console import Console
+
+    from experiments.doctor import examine, report
+
+    if not report(examine(), Console()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def bench(
+    name: Annotated[str, typer.Argument(help="startup or world.")],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure this project's own speed and memory on this machine."""
+    from experiments.bench import measure
+    from experiments.tables import as_json, bench_table
+
+    figures = measure(name)
+    if json:
+        print(as_json(figures))
+    else:
+        from rich.console import Console
+
+        Console().print(bench_table(name, figures))
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """The options the user gave: neither None nor empty."""
+    return {name: value for name, value in options.items() if value is not None and value != {}}
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

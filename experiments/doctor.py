@@ -1,0 +1,85 @@
+"""`arena doctor`: is this installation sound?
+
+`arena`, `strategies` and `experiments` are names of other people's projects on the public index. Two
+distributions that provide one package overwrite each other without a word, so that is checked first.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+from rich.console import Console
+
+from arena.config import cache_dir
+from arena.errors import UserError
+
+DISTRIBUTION = "rag-strategy-arena"
+PACKAGES = ("arena", "strategies", "indexing", "experiments")
+_CACHE_BYTES_NEEDED = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check: what was looked at, whether it is sound, and what was seen or what to do."""
+
+    subject: str
+    sound: bool
+    detail: str
+
+
+def examine() -> list[Finding]:
+    """All checks, in the order in which a user should mend them."""
+    return [*collisions(packages_distributions()), _cache(cache_dir()), *_weights()]
+
+
+def report(findings: Iterable[Finding], console: Console) -> bool:
+    """Print one line per finding; True when all are sound."""
+    findings = list(findings)
+    for finding in findings:
+        mark = "ok  " if finding.sound else "BAD "
+        console.print(f"{mark} {finding.subject}: {finding.detail}", markup=False, highlight=False, soft_wrap=True)
+    return all(finding.sound for finding in findings)
+
+
+def collisions(providers: Mapping[str, Iterable[str]]) -> list[Finding]:
+    """Whether each of our packages comes from our distribution alone.
+
+    Args:
+        providers: package -> distributions that provide it, as `importlib.metadata.packages_distributions`.
+    """
+    findings = []
+    for package in PACKAGES:
+        others = sorted(set(providers.get(package, ())) - {DISTRIBUTION})
+        detail = f"also provided by {', '.join(others)}: uninstall it, then reinstall {DISTRIBUTION}"
+        findings.append(Finding(f"package {package}", not others, detail if others else f"from {DISTRIBUTION} alone"))
+    return findings
+
+
+def _cache(folder: Path) -> Finding:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".doctor"
+        probe.touch()
+        probe.unlink()
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        return Finding("cache", False, f"cannot write to {str(folder)!r} ({error.strerror}): set ARENA_CACHE elsewhere")
+    enough = free > _CACHE_BYTES_NEEDED
+    return Finding("cache", enough, f"{folder}, {free / 1e9:.1f} GB free" + ("" if enough else ": make room"))
+
+
+def _weights() -> list[Finding]:
+    from indexing.weights import list_models
+
+    try:
+        listed = list_models(cache_dir() / "weights")
+    except UserError as error:
+        return [Finding("weights", False, str(error))]
+    return [
+        Finding(f"weights {one.model.name}", True, str(one.path) if one.path else "not here yet; fetched on first use")
+        for one in listed
+    ]

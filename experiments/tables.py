@@ -1,0 +1,95 @@
+"""Datasets, weights and measurements as tables for a terminal, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from arena.config import cache_dir
+from arena.datasets import dataset_entry, dataset_names
+from arena.datasets.info import DatasetInfo
+
+Figures = Mapping[str, float | int | str | None]
+
+
+def datasets_table() -> Table:
+    """Every dataset: how to write it, what it is, whose it is."""
+    table = Table("write", "what it is", "source and licence")
+    for name in dataset_names():
+        entry = dataset_entry(name)
+        table.add_row(Text(entry.how_to_write), Text(entry.summary), Text(entry.source))
+    return table
+
+
+def info_table(info: DatasetInfo) -> Table:
+    """The figures of one dataset."""
+    table = Table(title=Text(info.name), title_justify="left", show_header=False)
+    for name, value in _info_rows(info):
+        table.add_row(name, Text(value))
+    return table
+
+
+def print_notes(info: DatasetInfo, console: Console) -> None:
+    """What a user of the dataset should know, below the table."""
+    for note in info.notes:
+        console.print(f"note: {note}", markup=False, highlight=False)
+
+
+def models_table() -> Table:
+    """Every named weight: purpose, size, licence, source, and whether it is here."""
+    from indexing.weights import list_models
+
+    table = Table("name", "for", "size", "licence", "source", "on this machine")
+    for listed in list_models(cache_dir() / "weights"):
+        model = listed.model
+        state = str(listed.path) if listed.path else f"no: arena models fetch {model.name}"
+        size = f"{sum(file.size_bytes for file in model.files) / 1e6:.0f} MB"
+        table.add_row(model.name, model.purpose, size, model.licence, model.source, Text(state))
+    return table
+
+
+def bench_table(name: str, figures: Figures) -> Table:
+    """One benchmark's figures."""
+    table = Table(title=f"arena bench {name}", title_justify="left", show_header=False)
+    for key, value in figures.items():
+        table.add_row(key, f"{value:,.3f}" if isinstance(value, float) else str(value))
+    return table
+
+
+def as_json(value: Any) -> str:
+    """A record or mapping as one JSON object."""
+    return json.dumps(value if isinstance(value, Mapping) else asdict(value), indent=2, ensure_ascii=False)
+
+
+def _info_rows(info: DatasetInfo) -> list[tuple[str, str]]:
+    words = info.words
+    rows = [
+        ("documents", f"{info.n_documents:,}"),
+        ("questions", f"{info.n_questions:,}"),
+        ("by kind", _counts(info.by_kind)),
+        ("by hops", _counts(info.by_hops)),
+        ("by shape", _counts(info.by_shape)),
+        (
+            "titles shared by several documents",
+            f"{info.homonym_titles:,}, on {info.documents_with_homonym_title:,} documents",
+        ),
+        ("questions with such a supporting document", f"{info.questions_with_homonym_support:,}"),
+        ("questions with gold documents", "none" if info.gold_share is None else f"{info.gold_share:.1%}"),
+        ("fingerprint", info.fingerprint),
+    ]
+    if words:
+        span = (
+            f"{words.minimum} to {words.maximum}, median {words.median:.0f}, mean {words.mean:.1f}, p95 {words.p95:.0f}"
+        )
+        rows.insert(7, ("words per document", span))
+    return rows
+
+
+def _counts(counts: Mapping[Any, int]) -> str:
+    return ", ".join(f"{key} {count:,}" for key, count in counts.items()) or "not said"

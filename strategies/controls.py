@@ -1,0 +1,64 @@
+"""Floor and ceiling rows: what retrieval alone, memory alone and perfect evidence achieve.
+
+retrieval_only   retrieve, no model: how much of the evidence the index finds
+closed_book      answer from memory: on a fictional corpus this is chance
+oracle           vanilla's own graph over a retriever that holds exactly the gold documents: the reader's ceiling.
+                 The strategy never sees gold; only its retriever differs.
+"""
+
+from __future__ import annotations
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from arena.protocols import Tools
+from arena.types import Answer
+from strategies.vanilla import FIGURE as VANILLA_FIGURE
+from strategies.vanilla import build as build_vanilla
+from strategies.base import GraphStrategy, StrategySpec
+from strategies.nodes import document_ids, generate, retrieve
+from strategies.state import RagState
+
+RETRIEVAL_ONLY_FIGURE = frozenset({(START, "retrieve"), ("retrieve", "hand_over"), ("hand_over", END)})
+CLOSED_BOOK_FIGURE = frozenset({(START, "generate"), ("generate", END)})
+
+
+async def hand_over(state: RagState, runtime: Runtime[Tools]) -> RagState:
+    """Hand over the evidence without an answer: what was retrieved is what would have been shown."""
+    shown = document_ids(state.get("passages", ()))
+    return {"answer": Answer(text=None, abstained=False, retrieved_ids=shown, used_ids=shown)}
+
+
+def build_retrieval_only() -> GraphStrategy:
+    """START -> retrieve -> hand_over -> END."""
+    graph = StateGraph(RagState, context_schema=Tools)
+    graph.add_node("retrieve", retrieve)
+    graph.add_node("hand_over", hand_over)
+    graph.add_edge(START, "retrieve")
+    graph.add_edge("retrieve", "hand_over")
+    graph.add_edge("hand_over", END)
+    return GraphStrategy(graph.compile(name="retrieval_only"))
+
+
+def build_closed_book() -> GraphStrategy:
+    """START -> generate -> END."""
+    graph = StateGraph(RagState, context_schema=Tools)
+    graph.add_node("generate", generate)
+    graph.add_edge(START, "generate")
+    graph.add_edge("generate", END)
+    return GraphStrategy(graph.compile(name="closed_book"))
+
+
+RETRIEVAL_ONLY = StrategySpec(
+    "retrieval_only",
+    "retrieve, no model: how much evidence the index finds",
+    RETRIEVAL_ONLY_FIGURE,
+    build_retrieval_only,
+    needs_model=False,
+)
+CLOSED_BOOK = StrategySpec(
+    "closed_book", "answer from memory: the floor", CLOSED_BOOK_FIGURE, build_closed_book, evidence="none"
+)
+ORACLE = StrategySpec(
+    "oracle", "vanilla given the gold documents: the reader's ceiling", VANILLA_FIGURE, build_vanilla, evidence="gold"
+)

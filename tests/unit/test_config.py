@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.config import LLMSettings, RunConfig, api_key, fingerprint, load_config, validate_config
+from arena.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"datset": "world"}, "unknown setting 'datset': did you mean 'dataset'?"),
+        ({"llm": {"modle": "x"}}, "unknown setting 'llm.modle': did you mean 'model'?"),
+        ({"sample": {"zzz": 1}}, "known are balance, limit, model_limit"),
+        ({"concurrency": 0}, "'concurrency' is 0"),
+        ({"retrieval": {"k": 9, "depth": 3}}, "depth 3 is smaller than k 9"),
+        ({"strategies": []}, "strategies is empty"),
+        ({"modes": ["dense", "dense"]}, "modes lists dense more than once"),
+        ({"llm": 3}, "'llm' is 3"),
+    ],
+)
+def test_a_bad_setting_names_itself_and_what_was_meant(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        validate_config(values, "study.yaml")
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("study.yaml: ")
+
+
+def test_options_go_over_the_file_key_by_key(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text("dataset: jsonl:mine\nllm: {model: 'openai:gpt-x', max_tokens: 9}\n")
+    config = load_config(path, {"llm": {"model": "fake:"}, "seed": 4})
+    assert (config.dataset, config.llm.model, config.llm.max_tokens, config.seed) == ("jsonl:mine", "fake:", 9, 4)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no config file"),
+        ("a: [", "is not YAML"),
+        ("- a\n- b\n", "must be a mapping"),
+        (b"\xff\xfe\x00", "cannot read"),
+    ],
+)
+def test_an_unreadable_file_is_named(tmp_path: Path, content: str | bytes | None, message: str) -> None:
+    path = tmp_path / "study.yaml"
+    if isinstance(content, str):
+        path.write_text(content)
+    elif content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ConfigError, match=message):
+        load_config(path, {})
+
+
+def test_identity_changes_with_what_can_change_a_result_and_with_nothing_else() -> None:
+    base = RunConfig()
+
+    def identity(**changes: Any) -> str:
+        return fingerprint("run", base.model_copy(update=changes).fingerprint_fields())
+
+    assert identity() == identity(runs_dir=Path("elsewhere"), run_id="x", concurrency=1, mlflow=False)
+    changed = [
+        identity(),
+        identity(seed=1),
+        identity(dataset="other"),
+        identity(modes=("dense",)),
+        identity(llm=LLMSettings(model="fake:")),
+        identity(llm=LLMSettings(base_url="http://127.0.0.1:1/v1")),
+        identity(llm=LLMSettings(temperature=0.5)),
+    ]
+    assert len(set(changed)) == len(changed)
+    assert identity() == identity(llm=LLMSettings(timeout_seconds=1.0, max_attempts=1, concurrency=3))
+
+
+def test_a_key_comes_from_the_providers_variable_or_the_named_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k1")
+    monkeypatch.setenv("MY_KEY", "k2")
+    assert api_key(LLMSettings(model="openai:gpt-x")) == ("OPENAI_API_KEY", "k1")
+    assert api_key(LLMSettings(model="openai:gpt-x", api_key_variable="MY_KEY")) == ("MY_KEY", "k2")
+    assert api_key(LLMSettings(model="anthropic:claude-x")) == ("ANTHROPIC_API_KEY", None)
