@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Protocol, TypeVar
 
@@ -111,7 +111,7 @@ async def run(
 
 async def run_one(contestant: Contestant, question: Question, clock: Clock = perf_counter) -> RunRecord:
     """One question through one cell. Raises only `UserError` and cancellation."""
-    retriever = MeteredRetriever(contestant.evidence.for_question(question.question_id))
+    retriever = MeteredRetriever(contestant.evidence.for_question(question.question_id), clock)
     ledger = Ledger(contestant.model) if contestant.model else None
     tools = Tools(retriever, contestant.settings, ledger)
     attempt: Attempt | None = None
@@ -140,14 +140,18 @@ async def run_one(contestant: Contestant, question: Question, clock: Clock = per
 
 @dataclass(slots=True)
 class MeteredRetriever:
-    """A retriever as one question sees it: every retrieval is kept."""
+    """A retriever as one question sees it: every retrieval is kept, with the time it waited for others."""
 
     inner: Retriever
+    clock: Clock
     retrievals: list[Retrieval] = field(default_factory=list)
 
     async def retrieve(self, request: RetrievalRequest) -> Retrieval:
+        started = self.clock()
         retrieval = await self.inner.retrieve(request)
-        self.retrievals.append(retrieval)
+        worked = retrieval.seconds.embed + retrieval.seconds.search + retrieval.seconds.rerank
+        queue = max(0.0, self.clock() - started - worked)
+        self.retrievals.append(replace(retrieval, seconds=replace(retrieval.seconds, queue=queue)))
         return retrieval
 
     def passage(self, passage_id: str) -> Passage:

@@ -7,6 +7,7 @@ traceback); 3 the run ended with more failed questions than `max_failure_share`.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,10 +29,10 @@ app.add_typer(datasets_app, name="datasets")
 app.add_typer(models_app, name="models")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: an error the user can mend becomes one message on stderr and exit code 2."""
     try:
-        app()
+        app(arguments, prog_name="arena")
     except UserError as error:
         print(f"arena: {error}", file=sys.stderr)
         raise SystemExit(2) from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from arena.config import RunConfig
 from arena.datasets import load_dataset
 from arena.errors import ConfigError, UnknownNameError
-from arena.llm import model_name
+from arena.llm import model_identity
 from arena.protocols import ChatModel, EvidenceSource, RetrievalSettings, Retriever
 from arena.runner import Contestant
 from arena.sampling import sample
@@ -131,4 +131,4 @@ def _cell(config: RunConfig, spec: StrategySpec, mode: str) -> Cell:
         params |= {"temperature": llm.temperature, "max_tokens": llm.max_tokens, "seed": llm.seed}
         if llm.base_url:
             params["base_url"] = llm.base_url
-    return Cell(spec.name, mode, model_name(config.llm) if spec.needs_model else None, params)
+    return Cell(spec.name, mode, model_identity(config.llm) if spec.needs_model else None, params)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.config import cache_dir
+from arena.config import LLMSettings, cache_dir
+from arena.llm import model_file
 from arena.types import Dataset
 from experiments.progress import Reporter
 from indexing.retriever import IndexRetriever
+
 
 @dataclass(frozen=True, slots=True)
 class ReadyIndex:
@@ -18,9 +21,6 @@ class ReadyIndex:
 
     retriever: IndexRetriever
     identity: Mapping[str, Any]
-
-    def close(self) -> None:
-        self.retriever.close()
 
 
 def fetch_weights(name: str, reporter: Reporter) -> Path:
@@ -47,8 +47,15 @@ def ready_index(dataset: Dataset, embedder_name: str, reporter: Reporter) -> Rea
             progress=lambda done, total, label: advance(done, total or 0),
         )
     if index.manifest.truncated_passages:
-        reporter.warn(
-            f"{index.manifest.truncated_passages} of {index.manifest.passages} passages are longer than {embedder_name} "
-            "reads; the dense lane does not see their ends"
-        )
+        share = f"{index.manifest.truncated_passages} of {index.manifest.passages}"
+        reporter.warn(f"{share} passages are longer than {embedder_name} reads; the dense lane does not see their ends")
     return ReadyIndex(IndexRetriever(index, embedder), index.manifest.identity.model_dump(mode="json"))
+
+
+def model_sha256(settings: LLMSettings, reporter: Reporter) -> str | None:
+    """SHA-256 of the file a local model (or the script a fake) is made of; None for a model behind a server."""
+    path = model_file(settings, lambda name: fetch_weights(name, reporter))
+    if path is None:
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

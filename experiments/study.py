@@ -13,7 +13,6 @@ import anyio
 
 from arena.config import RunConfig, tracking_uri
 from arena.errors import RunInterrupted, RunStoreError, UserError
-from arena.journal import JournalWriter
 from arena.llm import open_model
 from arena.report.leaderboard import Leaderboard, build_leaderboard
 from arena.runner import plan_keys, run
@@ -56,20 +55,23 @@ class Outcome:
 def prepare(config: RunConfig, reporter: Reporter) -> Prepared:
     """Check every name, load the data, fetch weights, open or build the index. Asks no model anything."""
     lineup = line_up(config)
-    index = ready_index(lineup.dataset, config.embedder, reporter) if lineup.needs_index else None
     weights = model_sha256(config.llm, reporter) if lineup.needs_model else None
+    index = ready_index(lineup.dataset, config.embedder, reporter) if lineup.needs_index else None
     fields = identity(config, lineup.dataset, lineup.asked, index.identity if index else None, weights)
     return Prepared(config, lineup, index, fields)
 
 
 def start(prepared: Prepared, reporter: Reporter) -> Outcome:
-    """Run from the beginning, in a new folder."""
-    config = prepared.config
-    run_id = config.run_id or f"{now()[:19].replace(':', '')}-{run_fingerprint(prepared.identity)[-6:]}"
-    store = RunStore.create(config.runs_dir, run_id)
-    with store.writing() as writer:
+    """Run from the beginning. The folder is made once the model answers, so that a bad address leaves none."""
+
+    def new_store() -> RunStore:
+        config = prepared.config
+        run_id = config.run_id or f"{now()[:19].replace(':', '')}-{run_fingerprint(prepared.identity)[-6:]}"
+        store = RunStore.create(config.runs_dir, run_id)
         store.write_manifest(new_manifest(config, prepared.lineup.dataset, prepared.identity))
-        return _finish(prepared, store, writer, reporter)
+        return store
+
+    return _complete(prepared, new_store, reporter)
 
 
 def resume(prepared: Prepared, store: RunStore, reporter: Reporter) -> Outcome:
@@ -83,32 +85,61 @@ def resume(prepared: Prepared, store: RunStore, reporter: Reporter) -> Outcome:
             f"run {store.run_id!r} cannot be continued, these settings differ: {'; '.join(changed)}. "
             "Restore them, or start a new run without --resume"
         )
-    with store.writing() as writer:
-        store.write_manifest(store.manifest() | {"status": RUNNING})
-        return _finish(prepared, store, writer, reporter)
+    return _complete(prepared, lambda: store, reporter)
 
 
-def _finish(prepared: Prepared, store: RunStore, writer: JournalWriter, reporter: Reporter) -> Outcome:
+@dataclass(slots=True)
+class _Session:
+    """One process's work on a run: how far it got, for whoever has to say so."""
+
+    total: int
+    store: RunStore | None = None
+    finished: int = 0
+
+
+def _complete(prepared: Prepared, open_store: Callable[[], RunStore], reporter: Reporter) -> Outcome:
     """Ask what is left to ask, then derive everything else from the journal."""
     keys = plan_keys(prepared.lineup.entries)
-    done = store.done() & set(keys)
-    with reporter.items("questions") as advance, _sigterm_as_interrupt():
-        finished = len(done)
+    session = _Session(total=len(keys))
+    try:
+        with _sigterm_as_interrupt():
+            anyio.run(_ask, prepared, open_store, set(keys), session, reporter)
+    except (KeyboardInterrupt, UserError) as stop:
+        if session.store is None:
+            raise
+        session.store.write_manifest(session.store.manifest() | {"status": STOPPED})
+        raise _stopped(stop, session.store, session.finished, session.total) from None
+    assert session.store is not None
+    with session.store.writing():
+        session.store.seal(keys)
+        return _conclude(prepared, session.store, reporter)
+
+
+async def _ask(
+    prepared: Prepared, open_store: Callable[[], RunStore], keys: set[Key], session: _Session, reporter: Reporter
+) -> None:
+    """Open the model, then the folder, and ask every question that has no record yet."""
+    config, lineup = prepared.config, prepared.lineup
+    async with AsyncExitStack() as stack:
+        model = None
+        if lineup.needs_model:
+            opened = open_model(config.llm, weights=lambda name: fetch_weights(name, reporter))
+            model = await stack.enter_async_context(opened)
+        store = open_store()
+        writer = stack.enter_context(store.writing())
+        session.store = store
+        store.write_manifest(store.manifest() | {"status": RUNNING})
+        done = store.done() & keys
+        session.finished = len(done)
+        advance = stack.enter_context(reporter.items("questions"))
 
         def keep(record: RunRecord) -> None:
-            nonlocal finished
             writer.append(record)
-            finished += 1
-            advance(finished, len(keys))
+            session.finished += 1
+            advance(session.finished, session.total)
 
-        try:
-            if finished < len(keys):
-                anyio.run(_ask, prepared, done, keep, reporter)
-        except (KeyboardInterrupt, UserError) as stop:
-            store.write_manifest(store.manifest() | {"status": STOPPED})
-            raise _stopped(stop, store, finished, len(keys)) from None
-    store.seal(keys)
-    return _conclude(prepared, store, reporter)
+        entrants = contestants(lineup, prepared.index.retriever if prepared.index else None, model)
+        await run(entrants, done=done, keep=keep, concurrency=config.concurrency)
 
 
 def _stopped(stop: BaseException, store: RunStore, finished: int, total: int) -> UserError:
@@ -118,17 +149,6 @@ def _stopped(stop: BaseException, store: RunStore, finished: int, total: int) ->
     if isinstance(stop, UserError):
         return type(stop)(f"{stop}\n{kept}; then continue with: {again}")
     return RunInterrupted(f"stopped; {kept}; continue with: {again}")
-
-
-async def _ask(prepared: Prepared, done: set[Key], keep: Callable[[RunRecord], None], reporter: Reporter) -> None:
-    config, lineup = prepared.config, prepared.lineup
-    async with AsyncExitStack() as stack:
-        model = None
-        if lineup.needs_model:
-            opened = open_model(config.llm, weights=lambda name: fetch_weights(name, reporter))
-            model = await stack.enter_async_context(opened)
-        entrants = contestants(lineup, prepared.index.retriever if prepared.index else None, model)
-        await run(entrants, done=done, keep=keep, concurrency=config.concurrency)
 
 
 def _conclude(prepared: Prepared, store: RunStore, reporter: Reporter) -> Outcome:

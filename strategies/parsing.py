@@ -11,7 +11,7 @@ from arena.types import Passage
 ABSTENTION = "I don't know"
 
 _CITATION = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
-_LABEL = re.compile(r"^(?:final\s+)?answer\s*:\s*", re.IGNORECASE)
+_LABEL = re.compile(r"^(?:(?:the\s+)?(?:final\s+)?answer(?:\s+is)?\s*:|the\s+answer\s+is\b)\s*", re.IGNORECASE)
 _ABSTAINS = re.compile(
     r"^i\s+(?:do\s+not|don.?t)\s+know\b(?=[\s.,;:!]*$)|^i\s+(?:do\s+not|don.?t)\s+know[.,;]\s", re.IGNORECASE
 )
@@ -29,7 +29,7 @@ class ParsedAnswer:
 def parse_answer(reply: str) -> ParsedAnswer:
     """Read one reply.
 
-    A leading "Answer:" and marks such as `[2]` or `[1, 3]` are taken off the text. A reply that is, or opens
+    A leading "Answer:" or "The answer is" and marks such as `[2]` or `[1, 3]` are taken off the text. A reply that is, or opens
     with, the sentence "I don't know" abstains; so does an empty one.
     """
     numbers = [int(n) for match in _CITATION.finditer(reply) for n in match.group(1).split(",")]

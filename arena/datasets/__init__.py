@@ -81,7 +81,7 @@ def _world(argument: str | None) -> Dataset:
         documents, seed = (int(number) for number in argument.split(":"))
     except ValueError:
         raise DatasetError(f"world:{argument}: expected two whole numbers, as in world:1000:7") from None
-    return make_world(documents, documents // 4, seed)
+    return make_world(documents, max(1, documents // 4), seed)
 
 
 DATASETS: Mapping[str, DatasetEntry] = {

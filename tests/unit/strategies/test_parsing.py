@@ -15,6 +15,10 @@ from strategies.parsing import cited_documents, parse_answer
         ("Answer: 1871 [1]", "1871", (1,)),
         ("In 1871 [2][1], or [1, 3].", "In 1871, or.", (2, 1, 3)),
         ("  final answer:  Sarn \n", "Sarn", ()),
+        ("The answer is: The Voaskund Company.", "The Voaskund Company.", ()),
+        ("The answer is 1731", "1731", ()),
+        ("The answering machine", "The answering machine", ()),
+        ("Answer me", "Answer me", ()),
         ("[4]", "", (4,)),
     ],
 )

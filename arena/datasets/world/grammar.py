@@ -1,0 +1,123 @@
+"""What a kind of thing is, what a relation is, and the sentence template that both directions share.
+
+A template is written once. Filled, it gives a sentence of a passage or a question; inverted, it gives the
+regular expression by which the checker reads that sentence back. Slots stand in braces:
+
+    {s}            the thing the passage is about, by name          {short}  a person's last name
+    {RELATION}     the value of one of its relations                {he} {his} {him}  pronouns
+    {~LIST}        a filler word from the vocabulary; {~year} and {~number} are digits
+    {x} {o}        in questions and claims: what is asked about, and the value
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from string import Formatter
+
+NAME = r"[A-Z][a-z]+(?: (?:(?:of|to|in|for) )?[A-Z][a-z]+)*"
+"""How every name of the world looks; no other capitalised word may stand beside one."""
+
+ValueKind = str
+"""A kind of thing, or `year` or `number`."""
+
+
+class Template:
+    """A sentence with slots; see the module's docstring for the slots."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._parts = [(literal, slot) for literal, slot, _, _ in Formatter().parse(text)]
+        self.slots: tuple[str, ...] = tuple(slot for _, slot in self._parts if slot is not None)
+        self.anchor = max((literal for literal, _ in self._parts), key=len)
+
+    def fill(self, value: Callable[[str], str]) -> str:
+        """The sentence, each slot replaced by its value."""
+        return "".join(literal + (value(slot) if slot is not None else "") for literal, slot in self._parts)
+
+    def invert(self, expression: Callable[[str, bool], str]) -> re.Pattern[str]:
+        """The expression that matches exactly the fillings of this template; group `gN` is slot number N.
+
+        `expression` gives what may stand in a slot; its second argument tells whether the slot opens the sentence.
+        """
+        pieces: list[str] = []
+        for number, (literal, slot) in enumerate(self._parts):
+            pieces.append(re.escape(literal))
+            if slot is not None:
+                pieces.append(f"(?P<g{number}>{expression(slot, not any(pieces))})")
+        return re.compile("".join(pieces))
+
+    def read(self, match: re.Match[str]) -> list[tuple[str, str]]:
+        """The slots of a match of the inverted template and the text found in each, in order."""
+        return [(slot, match[f"g{number}"]) for number, (_, slot) in enumerate(self._parts) if slot is not None]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One relation from things of a kind to values of another; every thing has at most one value.
+
+    `says`: predicate of a claim, `{o}` the value. `asks`: whole questions about `{x}`. `phrases`: noun phrases for
+    the value, to be asked about in turn. `clause`: what singles out the thing by its value, for two-argument bridges.
+    `limits`: inclusive range of a number.
+    """
+
+    key: str
+    value: ValueKind
+    says: str
+    asks: tuple[str, ...]
+    phrases: tuple[str, ...] = ()
+    clause: str | None = None
+    unit: str | None = None
+    limits: tuple[int, int] = (1, 1)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of thing: its names, its relations, and every sentence its passages are made of.
+
+    `label` introduces a thing in a claim ("the ship "), `article` precedes its name everywhere else, `asked_as` is the
+    noun questions use instead of the passages' own.
+    """
+
+    key: str
+    label: str
+    article: str
+    names: tuple[str, ...]
+    asked_as: str
+    relations: tuple[Relation, ...]
+    openings: tuple[str, ...]
+    sentences: tuple[str, ...]
+    fillers: tuple[str, ...]
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Relation]:
+        return {relation.key: relation for relation in self.relations}
+
+    @cached_property
+    def title_words(self) -> frozenset[str]:
+        """The words of a name that come from its shape."""
+        return frozenset(word for shape in self.names for word in shape.split())
+
+    @cached_property
+    def opening_templates(self) -> tuple[Template, ...]:
+        return tuple(Template(text) for text in self.openings)
+
+    @cached_property
+    def sentence_templates(self) -> tuple[Template, ...]:
+        return tuple(Template(text) for text in self.sentences)
+
+    @cached_property
+    def filler_templates(self) -> tuple[Template, ...]:
+        return tuple(Template(text) for text in self.fillers)
+
+    @cached_property
+    def clauses(self) -> tuple[Relation, ...]:
+        """The relations that can take part in a two-argument bridge."""
+        return tuple(relation for relation in self.relations if relation.clause is not None)
+
+
+def capitalised(text: str) -> str:
+    """The text with its first letter in upper case, the rest as it is."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,103 @@
+"""People."""
+
+from __future__ import annotations
+
+from arena.datasets.world.grammar import Kind, Relation
+
+PERSON = Kind(
+    key="person",
+    label="",
+    article="",
+    names=("{given} {family}",),
+    asked_as="person",
+    relations=(
+        Relation(
+            "birthplace",
+            "town",
+            says="was born at {o}",
+            asks=(
+                "In which settlement did {x} come into the world?",
+                "Which settlement was the childhood home of {x}?",
+            ),
+            phrases=("the settlement where {x} came into the world", "the childhood home of {x}"),
+        ),
+        Relation(
+            "born",
+            "year",
+            says="was born in the year {o}",
+            asks=("In what year did the life of {x} begin?", "What was the first year in the life of {x}?"),
+        ),
+        Relation(
+            "school",
+            "school",
+            says="studied at {o}",
+            asks=("Which place of learning did {x} attend?", "Which place of learning was attended by {x}?"),
+            phrases=("the place of learning {x} attended", "the place of learning attended by {x}"),
+        ),
+        Relation(
+            "mentor",
+            "person",
+            says="was apprenticed to {o}",
+            asks=("Who taught {x}?", "Who was the teacher of {x}?"),
+            phrases=("the teacher of {x}", "the person who taught {x}"),
+        ),
+        Relation(
+            "guild",
+            "guild",
+            says="was a member of {o}",
+            asks=("To which trade body did {x} belong?", "Which trade body had in its ranks {x}?"),
+            phrases=("the trade body to which {x} belonged", "the trade body whose ranks included {x}"),
+        ),
+        Relation(
+            "instrument",
+            "instrument",
+            says="played {o}",
+            asks=("Which tool of music was favoured by {x}?", "On which tool of music was {x} skilled?"),
+            phrases=("the tool of music favoured by {x}", "the tool of music on which {x} was skilled"),
+        ),
+    ),
+    openings=(
+        "{s}, born at {birthplace} in {born}, was a figure of some note in the southern provinces",
+        "{s} was born in {born}, the youngest child of a family that lived by {~craft}",
+        "A native of {birthplace}, {s} is known chiefly from letters and account books",
+        "{s} was a maker, traveller and occasional writer of verse",
+        "Born at {birthplace}, {s} rose from a background in {~craft}",
+        "{s} held {~count} offices in turn and was dismissed from most of them",
+    ),
+    sentences=(
+        "The parish rolls of {birthplace} list the infant under {born}",
+        "{he} was born at {birthplace}, in a house of {~material} that still stands",
+        "According to a family bible, the year {born} saw {his} arrival",
+        "An inscription gives {born} as the year in which {he} was born",
+        "From the age of twelve {he} studied at {school}",
+        "{his} education was completed at {school}, where {he} excelled in drawing",
+        "After two unhappy terms elsewhere, {short} graduated from {school}",
+        "{school} kept {his} exercise books, for {he} had studied there",
+        "{he} was later apprenticed to {mentor}, whose habits {he} copied all {his} days",
+        "{short} learned the craft from {mentor}",
+        "Under the guidance of {mentor}, {he} gave up {~craft} for good",
+        "{mentor} took {short} on as an apprentice in a lean year",
+        "{short} became a member of {guild} and later its treasurer",
+        "Admission to {guild} followed, though not without a quarrel",
+        "{he} joined {guild} in the {~season} after a long illness",
+        "For thirty years {he} sat among the elders of {guild}, never missing a meeting",
+        "In the evenings {he} played {instrument}, to the despair of the neighbours",
+        "{short} was an able performer on {instrument}",
+        "Visitors recalled {his} playing of {instrument} by the stove",
+        "{he} owned a fine example of {instrument} and played it at weddings",
+        "Having studied at {school}, {short} was apprenticed to {mentor}",
+        "{guild} enrolled {him} on the word of {mentor}, under whom {he} had served an apprenticeship",
+    ),
+    fillers=(
+        "A portrait in {~colour} chalk hangs in a private collection",
+        "{he} disliked travel, and {~weather} kept {him} indoors for most of one {~season}",
+        "{his} diaries, begun in {~year}, run to {~count} volumes",
+        "{short} kept {~animal} and wrote about them with real affection",
+        "A fondness for {~food} is mentioned by every visitor",
+        "Late in life {he} lost a fortune in {~wares}",
+        "{short} married twice and raised {~count} children",
+        "Much of what is told about {him} rests on a single letter of {~year}",
+        "{his} handwriting was so poor that {~count} clerks refused to copy it",
+        "A plain stone of {~material} marks the grave",
+    ),
+)

@@ -1,0 +1,1 @@
+"""From a size and a seed to things, facts, passages and questions."""

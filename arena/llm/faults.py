@@ -1,0 +1,115 @@
+"""What an exception of a provider means for the call that met it.
+
+Each provider's package has its own exceptions, and its own copy of the HTTP client's. They are told apart by
+what they share: an HTTP status, or the name of a transport fault, on the exception or on one of its causes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Literal
+
+FaultKind = Literal["passing", "lasting", "setup"]
+
+_MESSAGE_CHARS = 300
+_PASSING_STATUSES = frozenset({408, 409, 425, 429})
+_SETUP_STATUSES = frozenset({401, 402, 403, 404})
+_TRANSPORT_NAMES = frozenset({"TransportError", "APIConnectionError"})
+_QUOTA_CODE = "insufficient_quota"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why one attempt failed.
+
+    `kind`: `passing` may be gone at the next attempt, `lasting` will not, `setup` will meet every call of
+    the run. `retry_after_seconds` is what the provider asked to wait (None = it did not say).
+    """
+
+    kind: FaultKind
+    message: str
+    status: int | None = None
+    retry_after_seconds: float | None = None
+
+
+def read_fault(error: Exception) -> Fault:
+    """The fault behind `error`, by its HTTP status, else by the kind of exception."""
+    chain = tuple(_causes(error))
+    status = next((found for link in chain if (found := _status(link)) is not None), None)
+    message = _message(chain, status)
+    if status is not None:
+        headers = next((named for link in chain if (named := _headers(link))), {})
+        return Fault(_kind_of_status(status, chain), message, status, _retry_after(headers))
+    passing = any(_is_transport_fault(link) for link in chain)
+    return Fault("passing" if passing else "lasting", message)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+
+
+def _status(error: BaseException) -> int | None:
+    holders = (error, getattr(error, "response", None))
+    values = (getattr(holder, name, None) for holder in holders for name in ("status_code", "code"))
+    return next((value for value in values if isinstance(value, int) and 400 <= value <= 599), None)
+
+
+def _headers(error: BaseException) -> Mapping[str, str]:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return {str(name).lower(): str(value) for name, value in headers.items()} if headers else {}
+
+
+def _kind_of_status(status: int, chain: tuple[BaseException, ...]) -> FaultKind:
+    if status in _SETUP_STATUSES or any(getattr(link, "code", None) == _QUOTA_CODE for link in chain):
+        return "setup"
+    return "passing" if status >= 500 or status in _PASSING_STATUSES else "lasting"
+
+
+def _is_transport_fault(error: BaseException) -> bool:
+    # A body cut short or garbled on the way is no JSON: the same request may well bring a whole one.
+    if isinstance(error, ConnectionError | TimeoutError | json.JSONDecodeError):
+        return True
+    return any(base.__name__ in _TRANSPORT_NAMES for base in type(error).__mro__)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds asked for by `retry-after-ms` or `retry-after` (a number, or a date seen from the reply's own date)."""
+    for name, unit_seconds in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        with suppress(KeyError, ValueError):
+            seconds = float(headers[name]) * unit_seconds
+            return max(0.0, seconds) if math.isfinite(seconds) else None
+    with suppress(KeyError, ValueError, TypeError):
+        wanted, sent = (parsedate_to_datetime(headers[name]) for name in ("retry-after", "date"))
+        return max(0.0, (wanted - sent).total_seconds())
+    return None
+
+
+def _message(chain: tuple[BaseException, ...], status: int | None) -> str:
+    """The exception and, where it adds something, its first cause, on one line of bounded length."""
+    described = [_describe(link) for link in dict.fromkeys((chain[0], chain[-1]))]
+    text = " <- ".join(dict.fromkeys(described))
+    if status is not None:
+        text = f"HTTP {status}: {text}"
+    return text if len(text) <= _MESSAGE_CHARS else text[: _MESSAGE_CHARS - 3] + "..."
+
+
+def _describe(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def hide(text: str, secrets: tuple[str, ...]) -> str:
+    """`text` with every secret replaced."""
+    for secret in secrets:
+        text = text.replace(secret, "[hidden]")
+    return text

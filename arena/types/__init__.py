@@ -1,0 +1,57 @@
+"""The records that flow through the arena, from left to right and never back.
+
+    Document -> Passage -> Hit -> Retrieval
+    Question -> Task -> (strategy) -> Attempt -> RunRecord -> Score
+
+    Gold meets RunRecord in scoring only; no strategy can reach it.
+
+Undefined and unknown are None, never 0. Durations are seconds of a monotonic clock.
+"""
+
+from arena.types.data import KINDS, AnswerStyle, Claim, Dataset, Document, Gold, Kind, Passage, Question, Scalar, Task
+from arena.types.evidence import Hit, LaneHit, Retrieval, RetrievalRequest, RetrievalSeconds
+from arena.types.run import (
+    GOLD_MODE,
+    NO_RETRIEVAL_MODE,
+    Answer,
+    Attempt,
+    Cell,
+    Decision,
+    Failure,
+    LLMCall,
+    Outcome,
+    RunRecord,
+    Score,
+    Stage,
+)
+
+__all__ = [
+    "GOLD_MODE",
+    "KINDS",
+    "NO_RETRIEVAL_MODE",
+    "Answer",
+    "AnswerStyle",
+    "Attempt",
+    "Cell",
+    "Claim",
+    "Dataset",
+    "Decision",
+    "Document",
+    "Failure",
+    "Gold",
+    "Hit",
+    "Kind",
+    "LLMCall",
+    "LaneHit",
+    "Outcome",
+    "Passage",
+    "Question",
+    "Retrieval",
+    "RetrievalRequest",
+    "RetrievalSeconds",
+    "RunRecord",
+    "Scalar",
+    "Score",
+    "Stage",
+    "Task",
+]

@@ -1,0 +1,65 @@
+"""What was asked of an index, and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalRequest:
+    """One question put to the index. Two equal requests give equal hits.
+
+    `k`: passages wanted. `depth`: candidates per lane before fusion, `rrf_k`: constant of reciprocal rank
+    fusion; both None in mode `dense`.
+    """
+
+    query: str
+    mode: str
+    k: int
+    depth: int | None = None
+    rrf_k: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LaneHit:
+    """Where a lane (dense, sparse) placed a passage: rank from 1, score on the lane's own scale."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One retrieved passage: rank from 1, the mode's final score, and its place in each lane."""
+
+    passage_id: str
+    doc_id: str
+    rank: int
+    score: float
+    lanes: Mapping[str, LaneHit] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSeconds:
+    """Where the time of one retrieval went.
+
+    `embed` is what embedding the query took now; `known_embed` is what it took when it was first embedded,
+    if its vector was kept since (then `embed` is 0), so that a cell is not faster for coming second.
+    `queue` is waiting for other questions' retrievals.
+    """
+
+    embed: float = 0.0
+    search: float = 0.0
+    rerank: float = 0.0
+    known_embed: float = 0.0
+    queue: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """A request, its hits (best first) and the seconds spent."""
+
+    request: RetrievalRequest
+    hits: tuple[Hit, ...]
+    seconds: RetrievalSeconds = RetrievalSeconds()

@@ -1,0 +1,153 @@
+"""What happened when a contestant met a question, and how it scored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from arena.types.data import Scalar
+from arena.types.evidence import Retrieval
+
+Outcome = Literal["answered", "abstained", "failed"]
+Stage = Literal["model", "strategy"]
+
+GOLD_MODE = "gold"
+"""Retrieval mode of a control that is handed the gold documents; nobody can retrieve like this."""
+
+NO_RETRIEVAL_MODE = "none"
+"""Retrieval mode of a cell that never retrieves."""
+
+
+@dataclass(frozen=True, slots=True)
+class LLMCall:
+    """The ledger entry of one logical call to a language model, all its attempts included.
+
+    `role` names the node that asked (`generate`, `grade_relevance`, `judge`, ...). Token counts are None
+    when the provider did not say; `input_tokens` includes `cached_input_tokens`, `output_tokens`
+    includes `reasoning_tokens`. `queue_seconds` is time spent waiting for our own limiter,
+    `service_seconds` time spent waiting for the provider. `replayed` calls came from a cache.
+    """
+
+    role: str
+    model: str
+    prompt_sha: str
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_input_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    queue_seconds: float = 0.0
+    service_seconds: float = 0.0
+    attempts: int = 1
+    replayed: bool = False
+    finish_reason: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One branch a controller took.
+
+    `node` decided, `choice` was taken because `score` stood to `threshold` as it did; `origin` tells where the
+    threshold comes from (`paper`, `calibrated`, `default`); `changed` says what the branch altered
+    (`evidence`, `query`, `answer`; empty = nothing).
+    """
+
+    node: str
+    choice: str
+    score: float | None = None
+    threshold: float | None = None
+    origin: str | None = None
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outcome of a strategy on one question, with three stages of evidence (document ids).
+
+    `text` is None when the strategy does not answer by design (retrieval only). `retrieved_ids`: everything
+    any retrieval brought, first seen first. `used_ids`: what was shown to the call that wrote the
+    final answer, in the order shown. `cited_ids`: what the answer points to.
+    """
+
+    text: str | None
+    abstained: bool
+    retrieved_ids: tuple[str, ...] = ()
+    used_ids: tuple[str, ...] = ()
+    cited_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What a strategy hands back: its answer and the decisions on the way."""
+
+    answer: Answer
+    decisions: tuple[Decision, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a question has no answer. A value, never a zero."""
+
+    stage: Stage
+    type: str
+    message: str
+    traceback: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One contestant under one setting; equal cells are interchangeable.
+
+    `params`: all else that can change an answer (k, depth, temperature, ...).
+    """
+
+    strategy: str
+    retrieval_mode: str
+    llm: str | None
+    params: Mapping[str, Scalar] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Readable identity, unique for every difference in the fields."""
+        canonical = json.dumps(
+            [self.strategy, self.retrieval_mode, self.llm, dict(self.params)], sort_keys=True, ensure_ascii=False
+        )
+        return f"{self.strategy}/{self.retrieval_mode}/{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """Everything that happened when one cell met one question; one line of the journal.
+
+    Exactly one of `answer` and `failure` is set. `wall_seconds` includes all queueing; `latency_seconds`
+    does not.
+    """
+
+    cell: Cell
+    question_id: str
+    outcome: Outcome
+    answer: Answer | None
+    failure: Failure | None
+    retrievals: tuple[Retrieval, ...]
+    calls: tuple[LLMCall, ...]
+    decisions: tuple[Decision, ...]
+    wall_seconds: float
+
+    @property
+    def latency_seconds(self) -> float:
+        """What a lone user would have waited: nothing queues, and every query is embedded afresh."""
+        spans = [retrieval.seconds for retrieval in self.retrievals]
+        queued = sum(call.queue_seconds for call in self.calls) + sum(span.queue for span in spans)
+        return max(0.0, self.wall_seconds - queued + sum(span.known_embed for span in spans))
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One metric on one question. `value` is None when undefined or missing, and `reason` says why."""
+
+    metric: str
+    value: float | None
+    reason: str | None = None

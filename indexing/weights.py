@@ -1,0 +1,160 @@
+"""Weights on disk: fetched from the first source that has the right bytes, verified, placed in one step."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from arena.errors import UnknownNameError, WeightsError
+from indexing.models import WEIGHTS, WeightFile, Weights
+from indexing.progress import Progress, silent
+from indexing.sources import SOURCES, Source, SourceError, WrongFileError
+
+STAMPS = ".verified.json"
+BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """One of the known weights and where it lies; `path` is None when it is not (completely) there."""
+
+    model: Weights
+    path: Path | None
+
+
+def fetch(
+    name: str,
+    root: Path,
+    progress: Progress = silent,
+    *,
+    sources: Sequence[Source] = SOURCES,
+    known: Mapping[str, Weights] = WEIGHTS,
+) -> Path:
+    """The weights' path under `root`, downloaded first when they are not there: a folder, or the file if only one.
+
+    Every file is checked against its pinned hash before it gets its name; a file once checked is not read again
+    while its size and modification time stay. Raises `UnknownNameError`, or `WeightsError` saying what each source
+    answered and how to place the files by hand.
+    """
+    if name not in known:
+        raise UnknownNameError("model weights", name, known)
+    weights = known[name]
+    folder = root / name
+    try:
+        if _missing(weights, folder):
+            _bring(weights, folder, root / ".downloads" / name, sources, progress)
+    except OSError as error:
+        raise WeightsError(
+            f"cannot store the weights {name!r} in {str(folder)!r}: {error}; make room or choose another cache folder"
+        ) from error
+    return _entry(weights, folder)
+
+
+def list_models(root: Path, known: Mapping[str, Weights] = WEIGHTS) -> list[ListedModel]:
+    """All known weights and where they lie under `root`; sizes are compared, hashes are left to `fetch`."""
+    return [
+        ListedModel(model, _entry(model, root / model.name) if _complete(model, root / model.name) else None)
+        for model in known.values()
+    ]
+
+
+def _entry(weights: Weights, folder: Path) -> Path:
+    return folder / weights.files[0].path if len(weights.files) == 1 else folder
+
+
+def _complete(weights: Weights, folder: Path) -> bool:
+    places = [(folder / file.path, file.size_bytes) for file in weights.files]
+    return all(place.is_file() and place.stat().st_size == size for place, size in places)
+
+
+def _bring(weights: Weights, folder: Path, scratch: Path, sources: Iterable[Source], progress: Progress) -> None:
+    refusals = []
+    for number, source in enumerate(sources):
+        place = scratch / str(number)  # partial files of different sources must not meet
+        missing = _missing(weights, folder)
+        try:
+            with source.open(weights, missing, place, progress) as opener:
+                for file in missing:
+                    with opener(file) as stream:
+                        _place(stream, file, folder)
+        except SourceError as error:
+            refusals.append(f"{source.name}: {error}")
+            if isinstance(error, WrongFileError):
+                shutil.rmtree(place, ignore_errors=True)
+        else:
+            shutil.rmtree(scratch, ignore_errors=True)
+            return
+    raise WeightsError(_by_hand(weights, _missing(weights, folder), folder, refusals))
+
+
+def _place(stream: IO[bytes], file: WeightFile, folder: Path) -> None:
+    """Copy a stream to its place, hashing on the way; nothing is left there when the hash is wrong."""
+    target = folder / file.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    copy = target.with_name(f".{target.name}.{os.getpid()}")
+    digest = hashlib.sha256()
+    try:
+        with copy.open("wb") as out:
+            while block := stream.read(BLOCK_BYTES):
+                digest.update(block)
+                out.write(block)
+        if digest.hexdigest() != file.sha256:
+            raise WrongFileError(f"{file.path} has SHA-256 {digest.hexdigest()}, pinned is {file.sha256}: refused")
+        os.replace(copy, target)
+    finally:
+        copy.unlink(missing_ok=True)
+    _stamp(folder, file)
+
+
+def _missing(weights: Weights, folder: Path) -> list[WeightFile]:
+    return [file for file in weights.files if not _verified(folder, file)]
+
+
+def _verified(folder: Path, file: WeightFile) -> bool:
+    place = folder / file.path
+    if not place.is_file() or place.stat().st_size != file.size_bytes:
+        return False
+    if _stamps(folder).get(file.path) == _stamp_of(place, file):
+        return True
+    with place.open("rb") as stream:
+        right = hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
+    if right:
+        _stamp(folder, file)
+    return right
+
+
+def _stamp_of(place: Path, file: WeightFile) -> list[int | str]:
+    status = place.stat()
+    return [status.st_size, status.st_mtime_ns, file.sha256]
+
+
+def _stamps(folder: Path) -> dict[str, list[int | str]]:
+    """What was verified, by path; empty when nothing readable says so, which only costs another hash."""
+    try:
+        stamps = json.loads((folder / STAMPS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return stamps if isinstance(stamps, dict) else {}
+
+
+def _stamp(folder: Path, file: WeightFile) -> None:
+    stamps = _stamps(folder) | {file.path: _stamp_of(folder / file.path, file)}
+    with suppress(OSError):  # weights in a read-only folder are as good; they are hashed every time
+        (folder / STAMPS).write_text(json.dumps(stamps, indent=1), encoding="utf-8")
+
+
+def _by_hand(weights: Weights, missing: Sequence[WeightFile], folder: Path, refusals: Sequence[str]) -> str:
+    answers = "".join(f"\n  {refusal}" for refusal in refusals)
+    files = "".join(f"\n  {folder / file.path}  SHA-256 {file.sha256}" for file in missing)
+    return (
+        f"cannot get the weights {weights.name!r}:{answers}\n"
+        f"With a network, run `arena models fetch {weights.name}`. Without one, place by hand "
+        f"(from {weights.source}):{files}"
+    )

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from experiments.doctor import PACKAGES, collisions
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_modules_stay_small() -> None:
+    sizes = {str(path.relative_to(ROOT)): lines(path) for path in SOURCES}
+    assert not {name: size for name, size in sizes.items() if size > 300}
+    assert median(sizes.values()) <= 120
+
+
+def test_functions_stay_small() -> None:
+    long = {
+        f"{path.relative_to(ROOT)}:{node.name}": node.end_lineno - node.lineno + 1
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno is not None
+        and node.end_lineno - node.lineno + 1 > 60
+    }
+    assert not long
+
+
+@pytest.mark.parametrize("word", ["utils", "helpers", "common", "misc"])
+def test_no_module_is_named_after_nothing(word: str) -> None:
+    assert not [path for path in SOURCES if path.stem == word]
+
+
+def test_the_environment_is_read_in_one_place() -> None:
+    reads = re.compile(r"os\.(environ\b(?!\.setdefault)|getenv)")
+    found = [str(path.relative_to(ROOT)) for path in SOURCES if reads.search(path.read_text(encoding="utf-8"))]
+    assert found == ["arena/config.py"]
+
+
+def test_broad_excepts_stand_only_where_foreign_code_may_raise_anything() -> None:
+    """The runner meets strategies, the client providers, the edge engine its bindings; two tables meet plugins."""
+    found = {
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"}))
+    }
+    assert found == {
+        "arena/datasets/__init__.py",
+        "arena/llm/client.py",
+        "arena/runner.py",
+        "indexing/engines/edge.py",
+        "strategies/__init__.py",
+    }
+
+
+@pytest.mark.parametrize(
+    "module", ["strategies", "arena.datasets", "arena.metrics", "arena.datasets.world", "arena.llm", "indexing.engines"]
+)
+def test_all_is_sorted_and_real(module: str) -> None:
+    loaded = importlib.import_module(module)
+    names = getattr(loaded, "__all__", [])
+    assert names == sorted(names, key=str)
+    assert all(hasattr(loaded, name) for name in names)
+
+
+def test_no_other_distribution_provides_our_packages() -> None:
+    assert all(finding.sound for finding in collisions(packages_distributions()))
+
+
+def test_a_collision_is_named_with_what_to_do() -> None:
+    finding = next(f for f in collisions({"arena": ["rag-strategy-arena", "arena-client"]}) if not f.sound)
+    assert finding.subject == "package arena"
+    assert "arena-client: uninstall it" in finding.detail

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from arena.journal import read
+from arena.report.leaderboard import Leaderboard
+from arena.types import RunRecord
+from tests.integration.conftest import Arena
+
+TIMES = {"wall_seconds", "seconds", "queue_seconds", "service_seconds", "latency_seconds", "embed", "search"}
+
+
+def timeless(value: Any) -> Any:
+    """A JSON value without its durations."""
+    if isinstance(value, dict):
+        return {key: timeless(item) for key, item in value.items() if key not in TIMES}
+    return [timeless(item) for item in value] if isinstance(value, list) else value
+
+
+def journal(folder: Path) -> list[Any]:
+    lines = (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()
+    return [timeless(json.loads(line)["record"]) for line in lines]
+
+
+def test_a_run_leaves_everything_it_promises(arena: Arena, study: Path, tmp_path: Path) -> None:
+    done = arena("run", study, "--run-id", "r1")
+    assert done.code == 0, done.err
+    folder = tmp_path / "runs" / "r1"
+    board = Leaderboard.model_validate_json((folder / "leaderboard.json").read_text(encoding="utf-8"))
+    assert [(cell.strategy, cell.retrieval_mode, cell.n_questions) for cell in board.cells] == [
+        ("retrieval_only", "dense", 5),
+        ("retrieval_only", "hybrid", 5),
+        ("vanilla", "dense", 5),
+        ("vanilla", "hybrid", 5),
+        ("closed_book", "none", 5),
+        ("oracle", "gold", 4),
+    ]
+    assert all(cell.n_answered + cell.n_abstained + cell.n_failed == cell.n_questions for cell in board.cells)
+    records: list[RunRecord] = [entry.record for entry in read(folder / "records.jsonl")]
+    assert len(records) == 29
+    assert pq.read_table(folder / "scores.parquet").num_rows == 29 * 10
+    assert len((folder / "calls.jsonl").read_text().splitlines()) == sum(len(record.calls) for record in records) == 19
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert (manifest["status"], manifest["fingerprint"]) == ("finished", board.fingerprint)
+    for cell in board.cells:
+        assert cell.strategy in done.out
+
+
+def test_every_strategy_of_a_mode_gets_the_same_hits_for_the_same_question(
+    arena: Arena, study: Path, tmp_path: Path
+) -> None:
+    arena("run", study, "--run-id", "r1")
+    hits: dict[tuple[str, str], set[tuple[tuple[str, float], ...]]] = {}
+    for entry in read(tmp_path / "runs" / "r1" / "records.jsonl"):
+        record = entry.record
+        if record.cell.retrieval_mode in {"dense", "hybrid"}:
+            found = tuple((hit.passage_id, hit.score) for hit in record.retrievals[0].hits)
+            hits.setdefault((record.cell.retrieval_mode, record.question_id), set()).add(found)
+    assert len(hits) == 10
+    assert all(len(different) == 1 for different in hits.values())
+
+
+def test_the_same_seed_gives_the_same_journal_and_leaderboard_at_concurrency_1_and_8(
+    arena: Arena, study: Path, tmp_path: Path
+) -> None:
+    boards = []
+    for concurrency in ("1", "8"):
+        assert arena("run", study, "--run-id", f"c{concurrency}", "--concurrency", concurrency).code == 0
+        board = json.loads((tmp_path / "runs" / f"c{concurrency}" / "leaderboard.json").read_text())
+        boards.append(timeless({key: value for key, value in board.items() if key != "run_id"}))
+    assert journal(tmp_path / "runs" / "c1") == journal(tmp_path / "runs" / "c8")
+    assert boards[0] == boards[1]
+
+
+def test_the_oracle_is_shown_exactly_the_gold_and_a_strategy_no_gold(arena: Arena, study: Path, tmp_path: Path) -> None:
+    arena("run", study, "--run-id", "r1")
+    used = {
+        entry.record.question_id: entry.record.answer.used_ids
+        for entry in read(tmp_path / "runs" / "r1" / "records.jsonl")
+        if entry.record.cell.strategy == "oracle" and entry.record.answer
+    }
+    assert used == {"q1": ("d1", "d2"), "q2": ("d1",), "q3": ("d4",), "q4": ("d2", "d3")}
+
+
+def test_json_prints_the_leaderboard_and_nothing_else(arena: Arena, study: Path) -> None:
+    done = arena("run", study, "--strategies", "retrieval_only", "--json")
+    assert Leaderboard.model_validate_json(done.out).cells[0].strategy == "retrieval_only"
+    assert "questions" not in done.err
+
+
+def test_a_limit_asks_every_cell_the_same_questions(arena: Arena, study: Path, tmp_path: Path) -> None:
+    arena("run", study, "--run-id", "r1", "--limit", "2", "--strategies", "retrieval_only,vanilla")
+    asked: dict[str, set[str]] = {}
+    for entry in read(tmp_path / "runs" / "r1" / "records.jsonl"):
+        asked.setdefault(entry.record.cell.key, set()).add(entry.record.question_id)
+    assert len(asked) == 4
+    assert len({frozenset(questions) for questions in asked.values()}) == 1
+    assert all(len(questions) == 2 for questions in asked.values())
+
+
+def test_a_stopped_run_continues_to_the_same_journal(arena: Arena, study: Path, tmp_path: Path) -> None:
+    arena("run", study, "--run-id", "whole")
+    arena("run", study, "--run-id", "cut")
+    folder = tmp_path / "runs" / "cut"
+    lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "records.jsonl").write_bytes(b"".join(lines[:7]) + lines[7][:100])
+    manifest = json.loads((folder / "manifest.json").read_text()) | {"status": "running"}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    done = arena("run", "--resume", "--runs-dir", tmp_path / "runs")
+    assert done.code == 0, done.err
+    assert "continuing cut" in done.err
+    assert journal(folder) == journal(tmp_path / "runs" / "whole")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "named"),
+    [("--seed", "4", "config.seed: 0 -> 4"), ("--limit", "2", "config.sample.limit: None -> 2")],
+)
+def test_a_run_is_not_continued_under_other_settings(
+    arena: Arena, study: Path, tmp_path: Path, option: str, value: str, named: str
+) -> None:
+    arena("run", study, "--run-id", "r1", "--strategies", "retrieval_only")
+    done = arena("run", "--resume", "--run-id", "r1", "--runs-dir", tmp_path / "runs", option, value)
+    assert done.code == 2
+    assert named in done.err
+
+
+def test_a_changed_dataset_stops_a_continuation(arena: Arena, study: Path, tmp_path: Path, jsonl_folder: Path) -> None:
+    arena("run", study, "--run-id", "r1", "--strategies", "retrieval_only")
+    corpus = jsonl_folder / "corpus.jsonl"
+    corpus.write_text(corpus.read_text().replace("1871", "1872"))
+    done = arena("run", "--resume", "--run-id", "r1", "--runs-dir", tmp_path / "runs")
+    assert done.code == 2
+    assert "dataset: 'ds_" in done.err
+
+
+def test_too_many_failures_exit_with_3_after_the_table(arena: Arena, study: Path, tmp_path: Path) -> None:
+    script = tmp_path / "broken.yaml"
+    script.write_text("rules:\n  - error: 400\n")
+    done = arena("run", study, "--strategies", "vanilla", "--llm", f"fake:{script}")
+    assert done.code == 3
+    assert "failed" in done.out

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.config import LLMSettings
+from arena.errors import ModelSetupError
+from arena.llm import LLMClient
+from arena.llm.client import LONGEST_RETRY_AFTER_SECONDS, prompt_sha
+from arena.protocols import Message, Reply
+from tests.unit.llm.asking import HELLO, Waits, ask, scripted, with_model
+
+
+def test_a_call_is_measured(tmp_path: Path) -> None:
+    (reply,) = ask(scripted(tmp_path, {"replies": ["three little words"]}))
+    assert reply.text == "three little words"
+    assert (reply.call.input_tokens, reply.call.output_tokens) == (2, 3)
+    assert (reply.call.role, reply.call.model) == ("generate", "fake:script.json")
+    assert (reply.call.attempts, reply.call.finish_reason, reply.call.error) == (1, "stop", None)
+    assert reply.call.prompt_sha == prompt_sha(HELLO)
+
+
+def test_what_the_provider_does_not_count_is_unknown(tmp_path: Path) -> None:
+    (reply,) = ask(scripted(tmp_path, {"rules": [{"reply": "hi", "usage": False}]}))
+    assert reply.text == "hi"
+    assert (reply.call.input_tokens, reply.call.output_tokens) == (None, None)
+    assert (reply.call.cached_input_tokens, reply.call.reasoning_tokens) == (None, None)
+
+
+@pytest.mark.parametrize("error", [408, 429, 500, 503, "timeout", "reset"])
+def test_a_fault_that_may_pass_is_tried_again(tmp_path: Path, error: int | str) -> None:
+    waits = Waits()
+    script = {"rules": [{"error": error, "times": 2}], "replies": ["late"]}
+    (reply,) = ask(scripted(tmp_path, script), waits=waits)
+    assert reply.text == "late"
+    assert (reply.call.attempts, reply.call.error) == (3, None)
+    assert len(waits.seconds) == 2
+    assert 0.25 <= waits.seconds[0] <= 0.5 <= waits.seconds[1] <= 1.0
+
+
+def test_attempts_are_bounded(tmp_path: Path) -> None:
+    waits = Waits()
+    (reply,) = ask(scripted(tmp_path, {"rules": [{"error": 500}]}, max_attempts=3), waits=waits)
+    assert reply.text is None
+    assert reply.call.attempts == 3
+    assert reply.call.error is not None
+    assert "HTTP 500" in reply.call.error
+    assert len(waits.seconds) == 2
+
+
+def test_a_fault_that_will_not_pass_is_not_tried_again(tmp_path: Path) -> None:
+    waits = Waits()
+    first, second = ask(scripted(tmp_path, {"rules": [{"error": 400, "times": 1}]}), times=2, waits=waits)
+    assert first.text is None
+    assert first.call.attempts == 1
+    assert (first.call.input_tokens, first.call.output_tokens) == (None, None)
+    assert waits.seconds == []
+    assert second.text is not None
+
+
+def test_retry_after_is_honoured(tmp_path: Path) -> None:
+    waits = Waits()
+    script = {"rules": [{"error": 429, "retry_after_seconds": 7, "times": 1}]}
+    (reply,) = ask(scripted(tmp_path, script), waits=waits)
+    assert reply.call.attempts == 2
+    assert waits.seconds == [7.0]
+
+
+def test_a_retry_after_beyond_patience_ends_the_call(tmp_path: Path) -> None:
+    waits = Waits()
+    script = {"rules": [{"error": 429, "retry_after_seconds": LONGEST_RETRY_AFTER_SECONDS + 1, "times": 1}]}
+    (reply,) = ask(scripted(tmp_path, script), waits=waits)
+    assert reply.text is None
+    assert waits.seconds == []
+
+
+@pytest.mark.parametrize(("status", "advice"), [(401, "key"), (403, "key"), (404, "model's name"), (402, "billing")])
+def test_what_every_call_would_meet_stops_the_run(tmp_path: Path, status: int, advice: str) -> None:
+    with pytest.raises(ModelSetupError, match=f"HTTP {status}.*{advice}"):
+        ask(scripted(tmp_path, {"rules": [{"error": status}]}))
+
+
+def test_a_silent_provider_is_given_up(tmp_path: Path) -> None:
+    settings = scripted(tmp_path, {"latency_seconds": 60}, timeout_seconds=0.01, max_attempts=2)
+    (reply,) = ask(settings)
+    assert reply.call.error == "no reply within 0.01 s"
+    assert reply.call.attempts == 2
+
+
+def test_back_off_depends_on_the_seed_alone(tmp_path: Path) -> None:
+    def waits_with(seed: int) -> list[float]:
+        waits = Waits()
+        ask(scripted(tmp_path, {"rules": [{"error": 500}]}, seed=seed), waits=waits)
+        return waits.seconds
+
+    assert waits_with(1) == waits_with(1)
+    assert waits_with(1) != waits_with(2)
+
+
+def test_the_reply_is_bounded_per_call(tmp_path: Path) -> None:
+    async def use(model: LLMClient) -> list[Reply]:
+        bounds = (None, 2, None)
+        return [await model.complete(HELLO, role="generate", max_tokens=bound) for bound in bounds]
+
+    replies = with_model(scripted(tmp_path, {"rules": [{"reply": "a b c d e"}]}, max_tokens=4), use)
+    assert [reply.text for reply in replies] == ["a b c d", "a b", "a b c d"]
+    assert [reply.call.finish_reason for reply in replies] == ["length"] * 3
+
+
+def test_queueing_is_not_service(tmp_path: Path) -> None:
+    async def use(model: LLMClient) -> list[Reply]:
+        replies: list[Reply] = []
+
+        async def one() -> None:
+            replies.append(await model.complete(HELLO, role="generate"))
+
+        async with anyio.create_task_group() as group:
+            for _ in range(4):
+                group.start_soon(one)
+        return replies
+
+    started = time.perf_counter()
+    replies = with_model(scripted(tmp_path, {"latency_seconds": 0.02}, concurrency=1), use)
+    wall_seconds = time.perf_counter() - started
+    queued = [reply.call.queue_seconds for reply in replies]
+    assert sum(reply.call.service_seconds for reply in replies) <= wall_seconds
+    assert all(reply.call.service_seconds >= 0.019 for reply in replies)
+    assert queued == sorted(queued)
+    assert queued[-1] >= 3 * 0.019
+
+
+def test_the_built_in_fake_needs_no_script() -> None:
+    (reply,) = ask(LLMSettings(model="fake:"))
+    assert reply.text == "I don't know"
+    assert reply.call.model == "fake:"
+
+
+MESSAGES = st.lists(
+    st.builds(Message, role=st.sampled_from(["system", "user", "assistant"]), content=st.text()), max_size=3
+)
+
+
+@given(MESSAGES, MESSAGES)
+def test_the_hash_of_a_prompt_tells_prompts_apart(first: list[Message], second: list[Message]) -> None:
+    assert (prompt_sha(first) == prompt_sha(second)) == (first == second)
+
+
+def test_the_hash_of_a_prompt_stays_what_it_was() -> None:
+    assert prompt_sha(HELLO) == "e1615c6d75255280"

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import importlib.util
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.config import LLMSettings
+from arena.errors import ConfigError, ModelSetupError, UnknownNameError, UserError
+from arena.llm import model_identity
+from arena.llm.providers import PROVIDERS, parse_model
+from tests.unit.llm.asking import ask
+
+
+def problem(settings: LLMSettings) -> UserError:
+    with pytest.raises(UserError) as caught:
+        ask(settings)
+    return caught.value
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "identity"),
+    [
+        ("local:smollm2-135m", None, "local:smollm2-135m"),
+        ("local:/some/where/m.gguf", None, "local:m.gguf"),
+        ("fake:", None, "fake:"),
+        ("fake:some/script.yaml", None, "fake:script.yaml"),
+        ("openai:gpt-5", None, "openai:gpt-5"),
+        ("anthropic:claude", None, "anthropic:claude"),
+        ("openai:a/b:7b", "http://h/v1", "openai:a/b:7b"),
+        ("qwen2.5:7b", "http://h/v1", "openai:qwen2.5:7b"),
+        ("served", "http://h/v1", "openai:served"),
+        ("ollama:qwen2.5:7b", "http://h", "ollama:qwen2.5:7b"),
+    ],
+)
+def test_identity(model: str, base_url: str | None, identity: str) -> None:
+    assert model_identity(LLMSettings(model=model, base_url=base_url)) == identity
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "told"),
+    [
+        ("smollm2-135m", None, "names no provider"),
+        ("openai:", None, "names no model"),
+        ("local:", None, "names no model"),
+        ("local:x.gguf", "http://h/v1", "leave base_url 'http://h/v1' out"),
+        ("fake:", "http://h/v1", "leave base_url"),
+    ],
+)
+def test_a_name_that_makes_no_sense_is_refused(model: str, base_url: str | None, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        parse_model(LLMSettings(model=model, base_url=base_url))
+
+
+def test_an_unknown_provider_is_met_with_the_nearest() -> None:
+    error = problem(LLMSettings(model="antropic:claude"))
+    assert isinstance(error, UnknownNameError)
+    assert "did you mean 'anthropic'?" in str(error)
+
+
+def test_a_missing_package_is_named() -> None:
+    # Some provider of the table is not installed with the project; which one does not matter.
+    missing = next(
+        name for name, known in PROVIDERS.items() if importlib.util.find_spec(known.package.replace("-", "_")) is None
+    )
+    error = problem(LLMSettings(model=f"{missing}:model"))
+    assert isinstance(error, ModelSetupError)
+    assert f"pip install {PROVIDERS[missing].package}" in str(error)
+
+
+@pytest.mark.parametrize("base_url", [None, "http://127.0.0.1:1/v1"])
+def test_a_missing_key_names_its_variable(base_url: str | None) -> None:
+    settings = LLMSettings(model="openai:gpt-5", base_url=base_url, api_key_variable="A_KEY_NOBODY_SETS")
+    error = problem(settings)
+    assert isinstance(error, ModelSetupError)
+    assert "A_KEY_NOBODY_SETS" in str(error)
+
+
+def test_the_usual_variable_is_named() -> None:
+    assert "OPENAI_API_KEY" in str(problem(LLMSettings(model="openai:gpt-5")))
+
+
+def test_an_unreachable_server_is_named() -> None:
+    url = f"http://127.0.0.1:{closed_port()}/v1"
+    error = problem(LLMSettings(model="served", base_url=url))
+    assert isinstance(error, ModelSetupError)
+    assert f"no model server answers at {url!r}" in str(error)
+
+
+@pytest.mark.parametrize("base_url", ["localhost:8000", "ftp://host/v1", "http://", "http://[::bad", ""])
+def test_an_address_that_is_none_is_refused(base_url: str) -> None:
+    error = problem(LLMSettings(model="served", base_url=base_url))
+    assert isinstance(error, ConfigError)
+    assert repr(base_url) in str(error)
+
+
+def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
+    error = problem(LLMSettings(model="served", base_url="http://me:canary@host/v1"))
+    assert isinstance(error, ConfigError)
+    assert "canary" not in str(error)
+    assert "api_key_variable" in str(error)
+
+
+def test_importing_the_gate_loads_no_provider() -> None:
+    heavy = {"langchain_core", "langchain", "langchain_openai", "openai", "xllamacpp", "httpx"}
+    program = f"import sys, arena.llm; print(*sorted({heavy!r} & set(sys.modules)))"
+    root = Path(__file__).parents[3]
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root)
+    assert loaded.stdout.split() == []
