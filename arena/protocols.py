@@ -68,10 +68,14 @@ class SparseVector:
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """Both lanes of n texts: `dense` (n, d) float32 with rows of L2 norm 1, `sparse` n term vectors."""
+    """Both lanes of n texts: `dense` (n, d) float32 with rows of L2 norm 1, `sparse` n term vectors.
+
+    `multi`: for late interaction, one (tokens, d') float32 matrix per text with rows of L2 norm 1.
+    """
 
     dense: Vectors
     sparse: tuple[SparseVector, ...]
+    multi: tuple[Vectors, ...] | None = None
 
 
 class Embedder(Protocol):
@@ -90,6 +94,24 @@ class Embedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> Embedding: ...
 
     def embed_queries(self, texts: Sequence[str]) -> Embedding: ...
+
+
+class Reranker(Protocol):
+    """A second look at a query's candidates, more exact and more expensive than the index."""
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        """What can change a score: model, weights hash, dtype, maximal length, normalisation."""
+        ...
+
+    @property
+    def default_threshold(self) -> float | None:
+        """The threshold this reranker's scale is known to want; None = none is known, and none applies."""
+        ...
+
+    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
+        """One score per candidate of each query, higher is better; batched across queries and candidates."""
+        ...
 
 
 class Retriever(Protocol):
@@ -120,9 +142,14 @@ class RetrievalSettings:
     k: int
     depth: int | None = None
     rrf_k: int | None = None
+    fusion: str | None = None
+    lane_weights: tuple[float, float] | None = None
+    threshold: float | None = None
 
     def request(self, query: str) -> RetrievalRequest:
-        return RetrievalRequest(query, self.mode, self.k, self.depth, self.rrf_k)
+        return RetrievalRequest(
+            query, self.mode, self.k, self.depth, self.rrf_k, self.fusion, self.lane_weights, self.threshold
+        )
 
 
 @dataclass(frozen=True, slots=True)

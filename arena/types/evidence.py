@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 class RetrievalRequest:
     """One question put to the index. Two equal requests give equal hits.
 
-    `k`: passages wanted. `depth`: candidates per lane before fusion, `rrf_k`: constant of reciprocal rank
-    fusion; both None in mode `dense`.
+    `k`: passages wanted. What follows is None where the mode has no use for it. `depth`: candidates per lane
+    before fusion, and fused candidates a reranker sees. `fusion`: `rrf` or `dbsf`; `rrf_k`: constant of reciprocal
+    rank fusion; `lane_weights`: of the dense and the sparse lane (None = equal). `threshold`: reranker
+    score below which a candidate is dropped, on that reranker's own scale.
     """
 
     query: str
@@ -19,11 +21,14 @@ class RetrievalRequest:
     k: int
     depth: int | None = None
     rrf_k: int | None = None
+    fusion: str | None = None
+    lane_weights: tuple[float, float] | None = None
+    threshold: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LaneHit:
-    """Where a lane (dense, sparse) placed a passage: rank from 1, score on the lane's own scale."""
+    """Where a lane (dense, sparse, rerank) placed a passage: rank from 1, score on the lane's own scale."""
 
     rank: int
     score: float
@@ -58,8 +63,14 @@ class RetrievalSeconds:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """A request, its hits (best first) and the seconds spent."""
+    """A request, its hits (best first) and the seconds spent.
+
+    `dropped`: what a reranker scored under the threshold, best first; with hits empty, it emptied the context.
+    `beyond`: ids of further candidates, best first, that `k` had no room for.
+    """
 
     request: RetrievalRequest
     hits: tuple[Hit, ...]
     seconds: RetrievalSeconds = RetrievalSeconds()
+    dropped: tuple[Hit, ...] = ()
+    beyond: tuple[str, ...] = ()

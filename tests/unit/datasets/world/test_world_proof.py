@@ -11,7 +11,7 @@ from arena.types import Claim, Dataset, Document, Gold, Question
 
 @pytest.fixture(scope="module")
 def world() -> Dataset:
-    return make_world(120, 30, 3)
+    return make_world(121, 30, 3)
 
 
 def _first(dataset: Dataset, kind: str) -> tuple[Question, Gold]:
