@@ -99,6 +99,26 @@ def run(
         raise typer.Exit(TOO_MANY_FAILURES)
 
 
+@app.command()
+def show(
+    run_folder: Annotated[Path, typer.Argument(help="A finished run, as in runs/RUN_ID.")],
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+) -> None:
+    """Print the leaderboard of a finished run again."""
+    from rich.console import Console
+
+    from arena.report.console import print_leaderboard
+    from arena.report.leaderboard import Leaderboard
+    from arena.report.markdown import render_markdown
+    from arena.store import RunStore
+
+    board = Leaderboard.model_validate_json(RunStore.open(run_folder).leaderboard_json())
+    if markdown:
+        print(render_markdown(board))
+    else:
+        print_leaderboard(board, Console())
+
+
 @datasets_app.command("list")
 def datasets_list() -> None:
     """Show every dataset and how to write it after --dataset."""

@@ -8,8 +8,10 @@ import pytest
 from pydantic import ValidationError
 from rich.console import Console
 
-from arena.report.console import metric, print_leaderboard
+from arena.report.console import print_leaderboard
 from arena.report.leaderboard import Leaderboard, MetricSummary, build_leaderboard, summarise_metric
+from arena.report.markdown import render_markdown
+from arena.report.rows import leaderboard_rows, metric_text
 from arena.scoring import score_records
 from arena.types import Cell, Dataset, Score
 from tests.samples import answered, cell, failed
@@ -75,7 +77,7 @@ def test_a_mean_with_missing_scores_is_withheld_and_bounded(dataset: Dataset) ->
     assert f1.coverage == pytest.approx(2 / 3)
     assert f1.lower_bound == pytest.approx(1 / 3)
     assert f1.upper_bound == pytest.approx(2 / 3)
-    assert metric(f1) == "withheld (67%)"
+    assert metric_text(f1) == "withheld (67%)"
 
 
 def test_undefined_scores_do_not_touch_coverage() -> None:
@@ -135,7 +137,7 @@ def test_the_console_shows_names_from_data_as_text(dataset: Dataset) -> None:
     ],
 )
 def test_a_metric_in_one_cell_of_the_table(summary: MetricSummary | None, text: str) -> None:
-    assert metric(summary) == text
+    assert metric_text(summary) == text
 
 
 def test_calls_of_a_cell_without_any_are_free(dataset: Dataset) -> None:
@@ -143,3 +145,23 @@ def test_calls_of_a_cell_without_any_are_free(dataset: Dataset) -> None:
     free = replace(record, calls=())
     summary = build_leaderboard(score_records([free], dataset), dataset, run_id="r", fingerprint="f", tiers={}, seed=0)
     assert summary.cells[0].cost_usd_per_question == 0.0
+
+
+def test_every_row_has_every_column_and_metrics_nobody_has_are_left_out(dataset: Dataset) -> None:
+    table = score_records([answered("q5", "x", ("d1",))], dataset)
+    summary = build_leaderboard(table, dataset, run_id="r", fingerprint="f", tiers={}, seed=0)
+    content = leaderboard_rows(summary)
+    assert "EM" not in content.headings
+    full = leaderboard_rows(board(dataset))
+    assert "EM" in full.headings
+    assert {len(row) for row in full.rows} == {len(full.headings)}
+    assert len(leaderboard_rows(board(dataset), wide=False).headings) < len(full.headings)
+
+
+def test_markdown_is_a_table_that_names_cannot_break(dataset: Dataset) -> None:
+    table = score_records([answered("q1", "x", ("d1",), of=cell(strategy="a|b"))], dataset)
+    lines = render_markdown(
+        build_leaderboard(table, dataset, run_id="r", fingerprint="run_1", tiers={}, seed=0)
+    ).splitlines()
+    assert {line.replace("\\|", "").count("|") for line in lines[:3]} == {lines[0].count("|")}
+    assert "`run_1`" in lines[-1]
