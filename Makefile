@@ -29,7 +29,15 @@ lint: $(VENV)/.installed-dev ## style, types and import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+bench: $(VENV)/.installed ## measure this project's own speed and memory
+	$(BIN)/arena bench startup
+	$(BIN)/arena bench world
+	$(BIN)/arena bench embedding
+	$(BIN)/arena bench index
+	$(BIN)/arena bench retrieval
+
 ui: $(VENV)/.installed ## open the MLflow store beside the runs
+	mkdir -p runs
 	$(BIN)/mlflow ui --backend-store-uri sqlite:///runs/mlflow.db --port 5000
 
 clean: ## remove the environment and tool caches; runs are kept

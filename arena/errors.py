@@ -10,6 +10,7 @@
     |   +-- RunStoreError        a run folder cannot be read, written or continued
     |   +-- ModelSetupError      a language model cannot be reached, opened or authorised
     |   +-- RunInterrupted         the user stopped a run; what is done is kept
+    +-- TrackingError            MLflow could not be written; the run itself is whole
     +-- ModelCallError           one call to a language model failed after all its attempts
     +-- StrategyError            a strategy broke its contract on one question
 
@@ -68,6 +69,10 @@ class ModelSetupError(UserError):
 
 class RunInterrupted(UserError):  # noqa: N818  it is no error, but it ends the command like one
     """The user stopped a run; what is done is kept, and the message says how to continue."""
+
+
+class TrackingError(ArenaError):
+    """MLflow could not be written; the run itself is whole."""
 
 
 class ModelCallError(ArenaError):

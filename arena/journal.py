@@ -2,8 +2,8 @@
 
     {"schema_version":1,"checksum":"1c291ca3","record":{...}}
 
-The checksum is the CRC-32 of the record's bytes as written. A line cut short by a kill or a full disk can only be
-the last one: readers drop it and the next writer cuts it off. A damaged line anywhere else is an error.
+The checksum is the CRC-32 of the record's bytes as written. A line cut short by a kill or a full disk is the last one
+and has no line end: readers drop it and the next writer cuts it off. Any other damaged line is an error.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from arena.errors import RunStoreError
 from arena.types import RunRecord
@@ -38,7 +39,11 @@ class Entry:
 
 def encode(record: RunRecord) -> bytes:
     """The record's journal line, newline included."""
-    body = _RECORD.dump_json(record)
+    try:
+        body = _RECORD.dump_json(record)
+    except PydanticSerializationError as error:
+        where = f"question {record.question_id!r} of {record.cell.key}"
+        raise RunStoreError(f"the record of {where} cannot be written as JSON: {error}") from error
     return _HEAD % (SCHEMA_VERSION, zlib.crc32(body)) + body + b"}\n"
 
 
@@ -46,20 +51,20 @@ def read(path: Path) -> Iterator[Entry]:
     """The records of a journal in the order written; memory does not grow with the file.
 
     Raises:
-        RunStoreError: a line other than a torn last one is damaged, or of another schema version.
+        RunStoreError: a line that has its end is damaged, or of another schema version.
     """
     try:
         with path.open("rb") as file:
             start = 0
             for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    return
                 record = _decode(line)
                 if record is None:
-                    if file.read(1):
-                        raise RunStoreError(
-                            f"{path}, line {number}: damaged or of another schema version; the lines before it are "
-                            f"whole. Restore the file from a copy, or delete this line to lose only its record"
-                        )
-                    return
+                    raise RunStoreError(
+                        f"{path}, line {number}: damaged, or of another schema version than {SCHEMA_VERSION}; the "
+                        "lines before it are whole. Restore a copy, or delete this line to lose only its record"
+                    )
                 yield Entry(record, start, start + len(line))
                 start += len(line)
     except FileNotFoundError:
@@ -85,9 +90,11 @@ class JournalWriter:
         """Write one record, whole or not at all.
 
         Raises:
-            RunStoreError: the disk refused; what was written before stays readable.
+            RunStoreError: the disk refused, or the file was deleted; what was written before stays readable.
         """
         line = encode(record)
+        if os.fstat(self._file.fileno()).st_nlink == 0:
+            raise RunStoreError(f"the journal {str(self._path)!r} was deleted while the run went on: start a new run")
         try:
             written = 0
             while written < len(line):

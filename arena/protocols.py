@@ -45,7 +45,8 @@ class ChatModel(Protocol):
     async def complete(self, messages: Sequence[Message], *, role: str, max_tokens: int | None = None) -> Reply:
         """Ask once. `role` names the asking node; `max_tokens` bounds the reply (None = the model's setting).
 
-        Never raises for what a provider does: a failed call is a reply whose `call.error` is set.
+        A call that fails is a reply whose `call.error` is set. Raises `ModelSetupError` for what would fail every
+        other call too: a refused key, an exhausted quota, a model the server does not know.
         """
         ...
 

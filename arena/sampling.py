@@ -17,16 +17,18 @@ def sample(
 ) -> tuple[Question, ...]:
     """At most `limit` of `questions` (None = all), in their given order.
 
-    A stratum is (kind, hops). `proportional` gives each its share of the whole by largest remainder; `even`
-    gives each the same number, and what a small one cannot fill goes to the others. Inside a stratum,
-    questions are taken in the order of a hash of seed and id, so that the same seed takes the same
-    questions whatever the order of the file, and a larger limit keeps most of a smaller one's.
+    A stratum is (kind, hops), hops being counted for multi-hop questions only. `proportional` gives each its
+    share of the whole by largest remainder; `even` gives each the same number, and what a small one cannot fill
+    goes to the others. Inside a stratum, questions are taken in the order of a hash of seed and id, so that the
+    same seed takes the same questions whatever the order of the file, and a larger limit keeps most of a
+    smaller one's.
     """
     if limit is None or limit >= len(questions):
         return tuple(questions)
     strata: dict[Stratum, list[Question]] = defaultdict(list)
     for question in questions:
-        strata[question.kind, question.hops or 0].append(question)
+        hops = question.hops if question.kind == "multi_hop" else None
+        strata[question.kind, hops or 0].append(question)
     sizes = {stratum: len(members) for stratum, members in sorted(strata.items())}
     counts = _even(sizes, limit) if balance == "even" else _proportional(sizes, limit)
     chosen: set[str] = set()

@@ -8,10 +8,15 @@ from dataclasses import dataclass, field
 from arena.metrics import score_record
 from arena.types import Cell, Dataset, Outcome, RunRecord, Score
 
+_CUT_OFF = frozenset({"length", "max_tokens"})  # OpenAI and its kin, Ollama; Anthropic, Gemini
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one question cost in one cell. Token sums are None when any call's count is unknown."""
+    """What one question cost in one cell. Token sums are None when any call's count is unknown.
+
+    `truncated`: a reply ended at the token limit, not where the model would have.
+    """
 
     outcome: Outcome
     latency_seconds: float
@@ -20,6 +25,7 @@ class Usage:
     output_tokens: int | None
     llm_calls: int
     retrievals: int
+    truncated: bool
 
 
 @dataclass(slots=True)
@@ -72,6 +78,7 @@ def usage_of(record: RunRecord) -> Usage:
         output_tokens=_sum(call.output_tokens for call in record.calls),
         llm_calls=len(record.calls),
         retrievals=len(record.retrievals),
+        truncated=any((call.finish_reason or "").lower() in _CUT_OFF for call in record.calls),
     )
 
 

@@ -5,7 +5,7 @@ RUNS_DIR/RUN_ID/
     records.jsonl      the journal (arena.journal); in input order once the run is finished
     calls.jsonl        every model call, one a line, derived from the journal
     scores.parquet     every metric of every question, derived
-    leaderboard.json   the table (arena.leaderboard.Leaderboard), derived
+    leaderboard.json   the table (arena.report.leaderboard.Leaderboard), derived
     run.lock           held by the one process that writes
 """
 
@@ -15,7 +15,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -36,6 +36,7 @@ Key = tuple[str, str]
 """(cell key, question id): what makes a record one of its kind."""
 
 _CALL = TypeAdapter(LLMCall)
+_PARTS: Mapping[str, type] = {"status": str, "started": str, "config": dict, "identity": dict}
 
 
 def key_of(record: RunRecord) -> Key:
@@ -44,33 +45,10 @@ def key_of(record: RunRecord) -> Key:
 
 
 class RunStore:
-    """One run folder. Writing needs `writing()`; reading does not."""
+    """One run folder. Writing needs `writing` or `creating`; reading does not."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-
-    @classmethod
-    def create(cls, runs_dir: Path, run_id: str) -> RunStore:
-        """Make an empty run folder.
-
-        Raises:
-            RunStoreError: the run exists already, or the folder cannot be made or written.
-        """
-        folder = runs_dir / run_id
-        if (folder / MANIFEST).exists():
-            raise RunStoreError(
-                f"run {run_id!r} exists in {str(runs_dir)!r}: continue it with --resume --run-id {run_id}, "
-                "or choose another --run-id"
-            )
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-        except OSError as error:
-            raise RunStoreError(
-                f"cannot write to run folder {str(folder)!r}: {error.strerror}; choose another with --runs-dir"
-            ) from error
-        return cls(folder)
 
     @classmethod
     def open(cls, folder: Path) -> RunStore:
@@ -88,8 +66,38 @@ class RunStore:
         return self.folder / RECORDS
 
     @contextmanager
+    def creating(self, manifest: Mapping[str, Any]) -> Iterator[journal.JournalWriter]:
+        """Make this folder a new run's, and hold it as `writing` does.
+
+        Raises:
+            RunStoreError: it holds a run, or anything else, already; or it cannot be made or written.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            raise RunStoreError(
+                f"cannot write to run folder {str(self.folder)!r}: {error.strerror}; choose another with --runs-dir"
+            ) from error
+        with self._locked():
+            if any(entry.name != LOCK for entry in self.folder.iterdir()):
+                raise RunStoreError(
+                    f"run {self.run_id!r} exists in {str(self.folder.parent)!r}: continue it with --resume --run-id "
+                    f"{self.run_id}, or choose another --run-id"
+                )
+            self.write_manifest(manifest)
+            with journal.JournalWriter(self.records_path) as writer:
+                yield writer
+
+    @contextmanager
     def writing(self) -> Iterator[journal.JournalWriter]:
         """Hold the folder and its journal; a second process is refused, not queued."""
+        with self._locked(), journal.JournalWriter(self.records_path) as writer:
+            yield writer
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
         lock = FileLock(self.folder / LOCK)
         try:
             lock.acquire(blocking=False)
@@ -100,17 +108,24 @@ class RunStore:
         except OSError as error:
             raise RunStoreError(f"cannot lock run folder {str(self.folder)!r}: {error.strerror}") from error
         try:
-            with journal.JournalWriter(self.records_path) as writer:
-                yield writer
+            yield
         finally:
             lock.release()
 
     def manifest(self) -> dict[str, Any]:
-        """The manifest as written."""
+        """The manifest as written.
+
+        Raises:
+            RunStoreError: it cannot be read, or is none.
+        """
         try:
-            content: dict[str, Any] = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
+            content = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise RunStoreError(f"cannot read {MANIFEST} of run {self.run_id!r}: {error}") from error
+        if not isinstance(content, dict) or any(not isinstance(content.get(key), _PARTS[key]) for key in _PARTS):
+            raise RunStoreError(
+                f"{MANIFEST} of run {self.run_id!r} is damaged: it must hold {', '.join(_PARTS)}; restore a copy"
+            )
         return content
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
@@ -177,8 +192,8 @@ class RunStore:
         """leaderboard.json as text."""
         try:
             return (self.folder / LEADERBOARD).read_text(encoding="utf-8")
-        except OSError as error:
-            raise RunStoreError(f"run {self.run_id!r} has no {LEADERBOARD}: {error.strerror}") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise RunStoreError(f"run {self.run_id!r} has no readable {LEADERBOARD}: {error}") from error
 
     def _replace(self, name: str, write: Callable[[BinaryIO], object]) -> None:
         """Write a file whole or not at all."""
@@ -208,9 +223,13 @@ def latest_run(runs_dir: Path, *, unfinished: bool = False) -> RunStore:
     Raises:
         RunStoreError: there is none.
     """
-    stores = [RunStore(path.parent) for path in runs_dir.glob(f"*/{MANIFEST}")]
-    started = {store: store.manifest() for store in stores}
-    eligible = [store for store in stores if not unfinished or started[store].get("status") != FINISHED]
-    if not eligible:
+    started: list[tuple[str, str, RunStore]] = []
+    for path in runs_dir.glob(f"*/{MANIFEST}"):
+        store = RunStore(path.parent)
+        with suppress(RunStoreError):  # a damaged run is no candidate, and no obstacle to the others
+            manifest = store.manifest()
+            if not unfinished or manifest["status"] != FINISHED:
+                started.append((manifest["started"], store.run_id, store))
+    if not started:
         raise RunStoreError(f"no {'unfinished ' if unfinished else ''}run in {str(runs_dir)!r}")
-    return max(eligible, key=lambda store: (str(started[store].get("started")), store.run_id))
+    return max(started, key=lambda run: run[:2])[2]

@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
+from arena.errors import TrackingError
 from arena.report.leaderboard import CellSummary, Leaderboard
 from arena.store import LOCK, RunStore
 
 EXPERIMENT = "rag-strategy-arena"
 DATABASE = "mlflow.db"
 _PARAM_CHARS = 250
-
-
-class TrackingError(Exception):
-    """MLflow could not be written; the run itself is whole."""
+_LOCK_SECONDS = 300
 
 
 def track(store: RunStore, board: Leaderboard, uri: str | None) -> str:
@@ -41,11 +41,12 @@ def track(store: RunStore, board: Leaderboard, uri: str | None) -> str:
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
-        with _quiet():
+        # SQLite has one writer, and the tables are made by the first: two processes would break them for good.
+        with _quiet(), _alone(None if uri else store.folder.parent):
             client = mlflow.MlflowClient(tracking_uri=uri or local_uri(store.folder.parent))
             experiment = _experiment(client, store.folder.parent, uri)
             return _log_run(client, experiment, store, board)
-    except (MlflowException, SQLAlchemyError, OSError) as error:
+    except (MlflowException, SQLAlchemyError, OSError, Timeout) as error:
         raise TrackingError(f"{type(error).__name__}: {error}") from error
 
 
@@ -147,6 +148,16 @@ def _values(cell: CellSummary) -> Iterator[tuple[str, float]]:
             f"{name}_coverage": summary.coverage,
         }
     yield from ((name, float(value)) for name, value in named.items() if value is not None)
+
+
+@contextmanager
+def _alone(runs_dir: Path | None) -> Iterator[None]:
+    """Wait for other processes that write the local store (None: a server, which does that itself)."""
+    if runs_dir is None:
+        yield
+        return
+    with FileLock(runs_dir / "mlflow.lock", timeout=_LOCK_SECONDS):
+        yield
 
 
 @contextmanager

@@ -6,15 +6,20 @@ traceback); 3 the run ended with more failed questions than `max_failure_share`.
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
 
 from arena.errors import UserError
 
+CHECK_FAILED = 1
+MEND_FIRST = 2
 TOO_MANY_FAILURES = 3
 
 app = typer.Typer(
@@ -25,20 +30,40 @@ app = typer.Typer(
 )
 datasets_app = typer.Typer(help="What can be asked: list, inspect and make datasets.", no_args_is_help=True)
 models_app = typer.Typer(help="Weights that need no account: list and fetch.", no_args_is_help=True)
+index_app = typer.Typer(help="The index of a corpus: build, inspect and verify.", no_args_is_help=True)
+app.add_typer(index_app, name="index")
 app.add_typer(datasets_app, name="datasets")
 app.add_typer(models_app, name="models")
 
 
+class _Stopped(BaseException):
+    """Ctrl-C or SIGTERM outside the asking of questions, which has its own, gentler handling."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point: an error the user can mend becomes one message on stderr and exit code 2."""
+    """Entry point: what the user can mend, or stopped, becomes one message on stderr and exit code 2."""
     try:
-        app(arguments, prog_name="arena")
-    except UserError as error:
+        with _stop_signals():
+            app(arguments, prog_name="arena")
+    except (UserError, _Stopped) as error:
         print(f"arena: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        print("arena: stopped", file=sys.stderr)
-        raise SystemExit(2) from None
+        raise SystemExit(MEND_FIRST) from None
+
+
+@contextmanager
+def _stop_signals() -> Iterator[None]:
+    """Raise `_Stopped` on Ctrl-C (unless it is ignored, as in a script's background job) and on SIGTERM."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _Stopped("stopped; what was finished is kept")
+
+    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @app.command()
@@ -47,7 +72,7 @@ def run(
     dataset: Annotated[str | None, typer.Option(help="world, world:SIZE:SEED, musique:PATH or jsonl:DIR.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Questions per cell, a seeded stratified sample.")] = None,
     strategies: Annotated[str | None, typer.Option(help="Comma separated, as in vanilla,oracle.")] = None,
-    modes: Annotated[str | None, typer.Option(help="Retrieval modes, comma separated: dense,hybrid.")] = None,
+    modes: Annotated[str | None, typer.Option(help="Comma separated: dense,hybrid,hybrid_rerank.")] = None,
     llm: Annotated[
         str | None, typer.Option(help="PROVIDER:NAME, local:smollm2-135m, local:PATH.gguf or fake: (a dry run).")
     ] = None,
@@ -58,7 +83,7 @@ def run(
     run_id: Annotated[str | None, typer.Option(help="Name of the run folder; default: time and fingerprint.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue --run-id, or the latest unfinished run.")] = False,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Questions in flight at once; default 8.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of sampling and of the bootstrap; default 0.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of sampling and of the bootstrap; default 0.")] = None,
     mlflow: Annotated[bool | None, typer.Option(help="Copy the run to MLflow.", show_default=False)] = None,
     json: Annotated[bool, typer.Option("--json", help="Print leaderboard.json instead of the table.")] = False,
 ) -> None:
@@ -72,8 +97,11 @@ def run(
     """
     from rich.console import Console
 
+    from arena.report.console import print_leaderboard
+    from experiments.farewell import print_next_steps
     from experiments.launch import launch
     from experiments.progress import Reporter
+    from experiments.study import track_outcome
 
     options = _given(
         dataset=dataset,
@@ -87,14 +115,15 @@ def run(
         llm=_given(model=llm, base_url=base_url),
         sample=_given(limit=limit),
     )
-    console = Console()
-    outcome = launch(config, options, Reporter(Console(stderr=True), quiet=json), resume_run=resume)
+    console, reporter = Console(), Reporter(Console(stderr=True), quiet=json)
+    outcome = launch(config, options, reporter, resume_run=resume)
     if json:
-        print(outcome.store.leaderboard_json(), end="")
+        print(outcome.store.leaderboard_json(), end="", flush=True)
     else:
-        from experiments.farewell import print_outcome
-
-        print_outcome(outcome, console)
+        print_leaderboard(outcome.board, console)
+    mlflow_run = track_outcome(outcome, reporter) if outcome.mlflow else None
+    if not json:
+        print_next_steps(outcome, mlflow_run, console)
     if outcome.too_many_failures:
         raise typer.Exit(TOO_MANY_FAILURES)
 
@@ -108,11 +137,11 @@ def show(
     from rich.console import Console
 
     from arena.report.console import print_leaderboard
-    from arena.report.leaderboard import Leaderboard
     from arena.report.markdown import render_markdown
     from arena.store import RunStore
+    from experiments.study import read_leaderboard
 
-    board = Leaderboard.model_validate_json(RunStore.open(run_folder).leaderboard_json())
+    board = read_leaderboard(RunStore.open(run_folder))
     if markdown:
         print(render_markdown(board))
     else:
@@ -152,10 +181,12 @@ def datasets_info(
 
 @datasets_app.command("make-world")
 def datasets_make_world(
-    out: Annotated[Path, typer.Option(help="Folder to write; used afterwards as jsonl:DIR.")],
     documents: Annotated[int, typer.Option(min=1, help="Documents of the corpus.")] = 240,
     questions: Annotated[int, typer.Option(min=1, help="Questions on it.")] = 60,
-    seed: Annotated[int, typer.Option(help="The same seed writes the same bytes.")] = 7,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed writes the same bytes.")] = 7,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write, used as jsonl:DIR; default world-DOCUMENTS-SEED.")
+    ] = None,
 ) -> None:
     """Make a fictional world that no language model can know, prove its questions sound, and write it."""
     from rich.console import Console
@@ -163,7 +194,7 @@ def datasets_make_world(
     from experiments.make_world import make_and_write
     from experiments.progress import Reporter
 
-    make_and_write(out, documents, questions, seed, Reporter(Console()))
+    make_and_write(out or Path(f"world-{documents}-{seed}"), documents, questions, seed, Reporter(Console()))
 
 
 @models_app.command("list")
@@ -187,6 +218,57 @@ def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena mo
     print(fetch_weights(name, Reporter(Console(stderr=True))))
 
 
+@index_app.command("build")
+def index_build(
+    config: Annotated[Path | None, typer.Argument(help="YAML file of settings, as for arena run.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="As for arena run; default world.")] = None,
+) -> None:
+    """Build the index that a run with these settings will open; nothing is done where it is whole.
+
+    A killed build goes on from what was embedded. A damaged index is built anew.
+    """
+    from rich.console import Console
+
+    from experiments.index_commands import build
+    from experiments.progress import Reporter
+
+    print(build(config, _given(dataset=dataset), Reporter(Console(stderr=True))))
+
+
+@index_app.command("info")
+def index_info(json: Annotated[bool, typer.Option("--json", help="Print a JSON array.")] = False) -> None:
+    """Show every index in the cache: model, chunking, engine, counts and size."""
+    from experiments.index_commands import info_rows, info_table
+    from experiments.tables import as_json
+
+    rows = info_rows()
+    if json:
+        print(as_json({"indexes": rows}))
+    else:
+        from rich.console import Console
+
+        Console().print(info_table(rows))
+
+
+@index_app.command("verify")
+def index_verify(
+    config: Annotated[Path | None, typer.Argument(help="YAML file of settings, as for arena run.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="As for arena run; default world.")] = None,
+) -> None:
+    """Work the index out anew: counts, hashes of every file, sampled vectors. Exit code 1 if anything differs."""
+    from rich.console import Console
+
+    from experiments.index_commands import verify
+    from experiments.progress import Reporter
+
+    problems = verify(config, _given(dataset=dataset), Reporter(Console(stderr=True)))
+    for problem in problems:
+        print(problem)
+    if problems:
+        raise typer.Exit(CHECK_FAILED)
+    print("sound")
+
+
 @app.command()
 def doctor() -> None:
     """Check this installation: package collisions, weights, writable folders."""
@@ -195,7 +277,7 @@ def doctor() -> None:
     from experiments.doctor import examine, report
 
     if not report(examine(), Console()):
-        raise typer.Exit(1)
+        raise typer.Exit(CHECK_FAILED)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""RunConfig -> concrete objects. The only place where contestants, equipment and models meet."""
+"""RunConfig -> who competes and how. Touches no model and no index."""
 
 from __future__ import annotations
 
@@ -9,18 +9,29 @@ from arena.config import RunConfig
 from arena.datasets import load_dataset
 from arena.errors import ConfigError, UnknownNameError
 from arena.llm import model_identity
-from arena.protocols import ChatModel, EvidenceSource, RetrievalSettings, Retriever
+from arena.protocols import ChatModel, EvidenceSource, RetrievalSettings
 from arena.runner import Contestant
 from arena.sampling import sample
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell, Dataset, Question, Scalar
+from experiments.equipment import Equipment, Reranking
 from experiments.evidence import GoldDocuments, NoEvidence, SharedIndex
-from indexing.retriever import MODES
+from indexing.batching import Batched
+from indexing.retriever import MODES, IndexRetriever
 from strategies import StrategySpec, find_strategy
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A cell before its equipment is ready: who competes, how, and on which questions."""
+    """A strategy under one retrieval mode, and the questions it is to be asked."""
+
+    spec: StrategySpec
+    mode: str
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """An entry with its full identity: the cell, and how its retrieve node asks."""
 
     cell: Cell
     spec: StrategySpec
@@ -30,23 +41,26 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Lineup:
-    """The dataset and everyone who competes on it, in the order of the config."""
+    """The dataset and everyone who competes on it, in the order of the config.
+
+    `skipped`: strategies that need gold documents, which no question of the sample has.
+    """
 
     dataset: Dataset
     entries: tuple[Entry, ...]
+    skipped: tuple[str, ...] = ()
 
     @property
     def needs_index(self) -> bool:
         return any(entry.spec.evidence == "index" for entry in self.entries)
 
     @property
-    def needs_model(self) -> bool:
-        return any(entry.spec.needs_model for entry in self.entries)
+    def needs_reranker(self) -> bool:
+        return any(entry.mode in MODES and MODES[entry.mode].reranked for entry in self.entries)
 
     @property
-    def asked(self) -> dict[str, tuple[Question, ...]]:
-        """Cell key -> its questions."""
-        return {entry.cell.key: entry.questions for entry in self.entries}
+    def needs_model(self) -> bool:
+        return any(entry.spec.needs_model for entry in self.entries)
 
     @property
     def tiers(self) -> dict[str, str | None]:
@@ -55,42 +69,58 @@ class Lineup:
 
 
 def line_up(config: RunConfig) -> Lineup:
-    """Check every name of the config, load the dataset, draw the samples. Touches no model and no index."""
+    """Check every name of the config, load the dataset, draw the samples."""
     specs = [find_strategy(name) for name in config.strategies]
     for mode in config.modes:
         if mode not in MODES:
             raise UnknownNameError("retrieval mode", mode, MODES)
     dataset = load_dataset(config.dataset)
     samples = {needs_model: _sample(config, dataset, needs_model=needs_model) for needs_model in (False, True)}
-    entries = tuple(
-        Entry(cell, spec, settings, _askable(spec, samples[spec.needs_model], dataset))
+    entries = [
+        Entry(spec, mode, _askable(spec, samples[spec.needs_model], dataset))
         for spec in specs
-        for cell, settings in _cells(config, spec)
+        for mode in _modes(config, spec)
+    ]
+    askable = tuple(entry for entry in entries if entry.questions)
+    if not askable:
+        raise ConfigError(
+            f"{', '.join(config.strategies)} can be asked nothing in {config.dataset!r}: no question of the sample has "
+            "gold documents; add a strategy that needs none"
+        )
+    skipped = dict.fromkeys(entry.spec.name for entry in entries if not entry.questions)
+    return Lineup(dataset, askable, tuple(skipped))
+
+
+def seats(config: RunConfig, lineup: Lineup, equipment: Equipment | None) -> tuple[Seat, ...]:
+    """The cells of a lineup. `equipment` is what those that retrieve run with (None: none does)."""
+    reranking = equipment.reranking if equipment else None
+    embedder = equipment.embedder if equipment else None
+    return tuple(
+        Seat(_cell(config, entry, settings, embedder, reranking), entry.spec, settings, entry.questions)
+        for entry in lineup.entries
+        for settings in (_settings(config, entry.mode, reranking),)
     )
-    for entry in entries:
-        if not entry.questions:
-            raise ConfigError(
-                f"{entry.spec.name} has no question to answer in {config.dataset!r}: it needs gold documents and the "
-                "sample holds none; leave it out of --strategies or raise --limit"
-            )
-    return Lineup(dataset, entries)
 
 
-def contestants(lineup: Lineup, retriever: Retriever | None, model: ChatModel | None) -> tuple[Contestant, ...]:
-    """Entries with their equipment: all of them share the one retriever and the one model."""
-    sources: dict[str, EvidenceSource] = {"none": NoEvidence(), "gold": GoldDocuments.of(lineup.dataset)}
+def contestants(
+    seated: Sequence[Seat], dataset: Dataset, retriever: IndexRetriever | None, model: ChatModel | None
+) -> tuple[Contestant, ...]:
+    """Seats with their equipment: all of them share the one retriever and the one model."""
+    sources: dict[str, EvidenceSource] = {"none": NoEvidence(), "gold": GoldDocuments.of(dataset)}
+    batched = sources
     if retriever is not None:
-        sources["index"] = SharedIndex(retriever)
+        sources = sources | {"index": SharedIndex(retriever)}
+        batched = sources | {"index": SharedIndex(Batched(retriever))}
     return tuple(
         Contestant(
-            cell=entry.cell,
-            strategy=entry.spec.build(),
-            evidence=sources[entry.spec.evidence],
-            settings=entry.settings,
-            model=model if entry.spec.needs_model else None,
-            questions=entry.questions,
+            cell=seat.cell,
+            strategy=seat.spec.build(),
+            evidence=(sources if seat.spec.needs_model else batched)[seat.spec.evidence],
+            settings=seat.settings,
+            model=model if seat.spec.needs_model else None,
+            questions=seat.questions,
         )
-        for entry in lineup.entries
+        for seat in seated
     )
 
 
@@ -108,27 +138,49 @@ def _askable(spec: StrategySpec, questions: Sequence[Question], dataset: Dataset
     return tuple(question for question in questions if dataset.gold[question.question_id].supporting_ids)
 
 
-def _cells(config: RunConfig, spec: StrategySpec) -> list[tuple[Cell, RetrievalSettings]]:
-    fixed = {"gold": GOLD_MODE, "none": NO_RETRIEVAL_MODE}
-    modes = [fixed[spec.evidence]] if spec.evidence in fixed else list(config.modes)
-    return [(_cell(config, spec, mode), _settings(config, mode)) for mode in modes]
+def _modes(config: RunConfig, spec: StrategySpec) -> tuple[str, ...]:
+    fixed = {"gold": (GOLD_MODE,), "none": (NO_RETRIEVAL_MODE,)}
+    return fixed.get(spec.evidence, config.modes)
 
 
-def _settings(config: RunConfig, mode: str) -> RetrievalSettings:
-    fused = mode == "hybrid"
+def _settings(config: RunConfig, mode: str, reranking: Reranking | None) -> RetrievalSettings:
+    """What the retrieve node asks with; None for whatever the mode has no use for."""
     wanted = config.retrieval
-    return RetrievalSettings(mode, wanted.k, wanted.depth if fused else None, wanted.rrf_k if fused else None)
+    if mode not in MODES or mode == "dense":
+        return RetrievalSettings(mode, wanted.k)
+    return RetrievalSettings(
+        mode,
+        wanted.k,
+        depth=wanted.depth,
+        rrf_k=wanted.rrf_k if wanted.fusion == "rrf" else None,
+        fusion=wanted.fusion,
+        lane_weights=wanted.lane_weights,
+        threshold=reranking.threshold if reranking and MODES[mode].reranked else None,
+    )
 
 
-def _cell(config: RunConfig, spec: StrategySpec, mode: str) -> Cell:
+def _cell(
+    config: RunConfig, entry: Entry, settings: RetrievalSettings, embedder: str | None, reranking: Reranking | None
+) -> Cell:
     params: dict[str, Scalar] = {}
-    if spec.evidence == "index":
-        settings = _settings(config, mode)
-        wanted = {"k": settings.k, "depth": settings.depth, "rrf_k": settings.rrf_k}
-        params |= {name: value for name, value in wanted.items() if value is not None}
-    if spec.needs_model:
+    if entry.spec.evidence == "index":
+        dense, sparse = settings.lane_weights or (None, None)
+        params |= {
+            "embedder": embedder,
+            "k": settings.k,
+            "depth": settings.depth,
+            "fusion": settings.fusion,
+            "rrf_k": settings.rrf_k,
+            "dense_weight": dense,
+            "sparse_weight": sparse,
+            "threshold": settings.threshold,
+            "reranker": reranking.model if reranking and MODES[entry.mode].reranked else None,
+            "chunk_tokens": config.chunking.tokens,
+            "chunk_overlap": config.chunking.overlap or None,
+        }
+    if entry.spec.needs_model:
         llm = config.llm
         params |= {"temperature": llm.temperature, "max_tokens": llm.max_tokens, "seed": llm.seed}
-        if llm.base_url:
-            params["base_url"] = llm.base_url
-    return Cell(spec.name, mode, model_identity(config.llm) if spec.needs_model else None, params)
+        params["base_url"] = llm.base_url
+    known = {name: value for name, value in params.items() if value is not None}
+    return Cell(entry.spec.name, entry.mode, model_identity(config.llm) if entry.spec.needs_model else None, known)

@@ -14,6 +14,7 @@ from experiments.progress import Reporter
 from experiments.study import Outcome, prepare, resume, start
 
 QUICKSTART = "quickstart.yaml"
+_TYPED = "the command line"
 
 
 def launch(config: Path | None, options: Mapping[str, Any], reporter: Reporter, *, resume_run: bool = False) -> Outcome:
@@ -27,19 +28,33 @@ def launch(config: Path | None, options: Mapping[str, Any], reporter: Reporter, 
     """
     if resume_run:
         return _continue(config, options, reporter)
-    return start(prepare(_settings(config, options), reporter), reporter)
+    return start(prepare(settings_of(config, options), reporter), reporter)
 
 
-def _settings(config: Path | None, options: Mapping[str, Any]) -> RunConfig:
-    path = config if config or "dataset" in options else Path(str(files("experiments") / "configs" / QUICKSTART))
-    return load_config(path, options)
+def settings_of(config: Path | None, options: Mapping[str, Any]) -> RunConfig:
+    """The settings of a new run.
+
+    The quickstart's limits suit its own very small model: another model brings back the defaults, and
+    `--limit` holds for every cell.
+    """
+    if config is not None or "dataset" in options:
+        return load_config(config, options)
+    quickstart = load_config(Path(str(files("experiments") / "configs" / QUICKSTART)), {}).model_dump(
+        exclude_unset=True
+    )
+    if "model" in options.get("llm", {}):
+        del quickstart["llm"]["max_tokens"]
+        del quickstart["sample"]["model_limit"]
+    elif "limit" in options.get("sample", {}):
+        del quickstart["sample"]["model_limit"]
+    return validate_config(merge(quickstart, options), _TYPED)
 
 
 def _continue(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -> Outcome:
     if config is not None:
         raise ConfigError(f"--resume takes its settings from the run, not from {str(config)!r}: leave the file out")
-    runs_dir = Path(options.get("runs_dir", RunConfig().runs_dir))
-    run_id = options.get("run_id")
+    asked = validate_config({name: options[name] for name in ("runs_dir", "run_id") if name in options}, _TYPED)
+    runs_dir, run_id = asked.runs_dir, asked.run_id
     store = RunStore.open(runs_dir / run_id) if run_id else latest_run(runs_dir, unfinished=True)
     old = store.manifest()["config"]
     where_it_is = {"runs_dir": str(runs_dir), "run_id": store.run_id}

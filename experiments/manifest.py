@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any
 
+import strategies
 from arena.config import RunConfig, fingerprint
 from arena.store import RUNNING
-from arena.types import Dataset, Question
+from arena.types import Dataset
+from experiments.compose import Seat
+from experiments.equipment import Equipment
+from strategies import ENTRY_POINTS
 
 LIBRARIES = (
     "rag-strategy-arena",
@@ -29,20 +34,20 @@ LIBRARIES = (
 
 
 def identity(
-    config: RunConfig,
-    dataset: Dataset,
-    asked: Mapping[str, Sequence[Question]],
-    index: Mapping[str, Any] | None,
-    model_sha256: str | None,
+    config: RunConfig, dataset: Dataset, seats: Sequence[Seat], equipment: Equipment | None, model_sha256: str | None
 ) -> dict[str, Any]:
     """Everything that can change a result. Two runs of equal identity may be joined; others may not."""
-    sample = {name: [question.question_id for question in questions] for name, questions in asked.items()}
+    sample = {seat.cell.key: [question.question_id for question in seat.questions] for seat in seats}
+    reranking = equipment.reranking if equipment else None
     return {
         "config": config.fingerprint_fields(),
         "dataset": dataset.fingerprint,
         "sample": fingerprint("sample", sample),
-        "index": dict(index) if index else None,
+        "index": dict(equipment.index_identity) if equipment else None,
+        "reranker": dict(reranking.identity) | {"threshold": reranking.threshold} if reranking else None,
         "model_sha256": model_sha256,
+        "strategies": strategies_sha256(),
+        "plugins": {point.value: _dist_version(point) for point in entry_points(group=ENTRY_POINTS)},
         "arena": _version("rag-strategy-arena"),
     }
 
@@ -90,6 +95,18 @@ def differences(old: Any, new: Any, place: str = "") -> list[str]:
 def now() -> str:
     """The time of day, UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def strategies_sha256() -> str:
+    """Hash of the contestants' code, prompts included: an edited prompt is another experiment."""
+    digest = hashlib.sha256()
+    for file in sorted(Path(strategies.__file__).parent.glob("*.py")):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+def _dist_version(point: EntryPoint) -> str | None:
+    return point.dist.version if point.dist else None
 
 
 def _version(distribution: str) -> str | None:

@@ -2,20 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
 
+from arena.errors import ConfigError, DatasetError
 from arena.types import Document, Passage
+from indexing.tokens import WORDS, Tokenizer
 
-CHUNKING = {"method": "document", "indexed_text": "title, newline, text"}
-"""How passages are made; part of an index's identity."""
+INDEXED_TEXT = "title, newline, text"
+BATCH_DOCUMENTS = 1000  # documents tokenised at once; bounds the memory of a corpus of millions
 
 
-def passages_of(documents: Iterable[Document]) -> tuple[Passage, ...]:
-    """One passage for each whole document, under the document's id, in id order."""
-    whole = (Passage(d.doc_id, d.doc_id, d.title, d.text, 0, len(d.text)) for d in documents)
-    return tuple(sorted(whole, key=lambda passage: passage.passage_id))
+class Chunking(Protocol):
+    """How documents become passages. Every document becomes at least one, an empty document too."""
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        """What can change a passage or the text it is found by; part of an index's identity."""
+        ...
+
+    def cut(self, documents: Iterable[Document]) -> Iterator[Passage]:
+        """The passages of each document, in text order, with the document's title."""
+        ...
+
+
+class WholeDocuments:
+    """One passage for each whole document, under the document's id."""
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        return {"method": "document", "indexed_text": INDEXED_TEXT}
+
+    def cut(self, documents: Iterable[Document]) -> Iterator[Passage]:
+        for document in documents:
+            yield Passage(document.doc_id, document.doc_id, document.title, document.text, 0, len(document.text))
+
+
+WHOLE_DOCUMENTS = WholeDocuments()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenWindows:
+    """Windows of `size` tokens of the text, each sharing exactly `overlap` tokens with the one before it.
+
+    A passage is a slice of its document's text: from its first token (the first passage: from the start) up to the
+    token after its last (the last passage: to the end), so that passages without overlap join to the text.
+    Only the last passage of a document may be shorter than `size`. Ids are `DOCUMENT#0000`, `DOCUMENT#0001`, ...
+    A text without tokens is one passage. The title counts nothing towards `size`.
+    Raises `ConfigError` unless 0 <= overlap < size.
+    """
+
+    size: int
+    overlap: int = 0
+    tokenizer: Tokenizer = WORDS
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.overlap < self.size:
+            raise ConfigError(
+                f"chunks of {self.size!r} tokens cannot overlap by {self.overlap!r}: choose a size of at least 1 "
+                "and an overlap from 0 to below it"
+            )
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        return {
+            "method": "tokens",
+            "size_tokens": self.size,
+            "overlap_tokens": self.overlap,
+            "tokenizer": self.tokenizer.name,
+            "indexed_text": INDEXED_TEXT,
+        }
+
+    def cut(self, documents: Iterable[Document]) -> Iterator[Passage]:
+        remaining = iter(documents)
+        while batch := list(islice(remaining, BATCH_DOCUMENTS)):
+            starts = self.tokenizer.starts([document.text for document in batch])
+            for document, tokens in zip(batch, starts, strict=True):
+                yield from self._windows(document, tokens)
+
+    def _windows(self, document: Document, tokens: Sequence[int]) -> Iterator[Passage]:
+        borders = [0, *tokens[1:], len(document.text)] if tokens else [0, len(document.text)]
+        last = len(borders) - 1
+        first, number = 0, 0
+        while True:
+            after = min(first + self.size, last)
+            start, end = borders[first], borders[after]
+            name = f"{document.doc_id}#{number:04}"
+            yield Passage(name, document.doc_id, document.title, document.text[start:end], start, end)
+            if after == last:
+                return
+            first, number = after - self.overlap, number + 1
+
+
+def passages_of(documents: Iterable[Document], chunking: Chunking = WHOLE_DOCUMENTS) -> tuple[Passage, ...]:
+    """The passages of a corpus, in id order."""
+    return tuple(sorted(chunking.cut(documents), key=lambda passage: passage.passage_id))
 
 
 def indexed_text(passage: Passage) -> str:
-    """What both lanes read: the title names the entity that the text may only call "it"."""
+    """What both lanes and a reranker read: the title names the entity that the text may only call "it"."""
     return f"{passage.title}\n{passage.text}" if passage.title else passage.text
+
+
+def chunks_with_gold(
+    passages: Iterable[Passage], doc_ids: Iterable[str], answers: Sequence[str] = ()
+) -> dict[str, tuple[str, ...]]:
+    """For each supporting document the ids of the passages that carry its evidence, in text order.
+
+    Gold names documents, so its passages are all of them; where some spell out one of the `answers` (as whole
+    words, in any case), only those. Raises `DatasetError` for a document without passages.
+    """
+    wanted = dict.fromkeys(doc_ids)
+    chunks: dict[str, list[Passage]] = {doc_id: [] for doc_id in wanted}
+    for passage in passages:
+        if passage.doc_id in chunks:
+            chunks[passage.doc_id].append(passage)
+    for doc_id, found in chunks.items():
+        if not found:
+            raise DatasetError(f"gold names document {doc_id!r}, which is not in the corpus")
+    spelt = [re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)", re.IGNORECASE) for answer in answers if answer.strip()]
+    return {doc_id: _carriers(found, spelt) for doc_id, found in chunks.items()}
+
+
+def _carriers(chunks: list[Passage], spelt: Sequence[re.Pattern[str]]) -> tuple[str, ...]:
+    in_order = sorted(chunks, key=lambda passage: passage.start_char)
+    saying = [passage for passage in in_order if any(answer.search(passage.text) for answer in spelt)]
+    return tuple(passage.passage_id for passage in saying or in_order)

@@ -6,14 +6,19 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from arena.errors import IndexMismatchError
-from arena.types import Document
+from arena.errors import DatasetError, IndexMismatchError
+from arena.types import Document, Passage
+from indexing.integrity import FileStamp
 
 MANIFEST = "manifest.json"
 REBUILD = "`arena index build` makes a matching one"
+
+
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 
 
 class IndexIdentity(BaseModel):
@@ -28,11 +33,13 @@ class IndexIdentity(BaseModel):
     dimension: int
     engine: str
     engine_version: str
+    search: dict[str, str | int]
+    """Exact, or the settings of the graph."""
 
     @property
     def fingerprint(self) -> str:
         """Short name of this identity, fit for a folder."""
-        canonical = json.dumps(self.model_dump(), sort_keys=True, ensure_ascii=False)
+        canonical = _CANONICAL.encode(self.model_dump())
         return f"index-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
 
     def differences(self, wanted: IndexIdentity) -> list[str]:
@@ -51,16 +58,22 @@ class IndexManifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    schema_version: int = 1
+    schema_version: Literal[2] = 2
     identity: IndexIdentity
     documents: int
     passages: int
+    passages_fingerprint: str
+    """`passages_fingerprint` of the passages: another release of a tokenizer may cut the same text elsewhere."""
+    empty_passages: int
+    """Passages with neither title nor text; they can be hit, by accident."""
     truncated_passages: int
     """Passages longer than the embedding model reads."""
+    recall_at_10: float | None
+    """Share of the true ten nearest that a graph finds for sampled passages; None for exact search."""
     provenance: dict[str, str | int | float]
     """Device, batch size, corpus statistics: recorded, never compared."""
-    files: dict[str, int]
-    """Every file of the engine, by its path in the shard, and its size in bytes."""
+    files: dict[str, FileStamp]
+    """Every other file of the index, by its path in the folder."""
 
     def write(self, folder: Path) -> None:
         (folder / MANIFEST).write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
@@ -78,10 +91,28 @@ def read_manifest(folder: Path) -> IndexManifest:
 
 
 def corpus_fingerprint(documents: Iterable[Document]) -> str:
-    """Changes with any id, title or text; not with the order of the documents, nor with their metadata."""
+    """Changes with any id, title or text; not with the order of the documents, nor with their metadata.
+
+    Raises `DatasetError` for a text that is not Unicode: half a surrogate pair, which JSON can smuggle in.
+    """
     digest = hashlib.sha256()
     for document in sorted(documents, key=lambda d: d.doc_id):
-        line = json.dumps([document.doc_id, document.title, document.text], ensure_ascii=False)
+        line = _CANONICAL.encode([document.doc_id, document.title, document.text])
+        try:
+            digest.update(line.encode() + b"\n")
+        except UnicodeEncodeError as error:
+            raise DatasetError(
+                f"document {document.doc_id!r} holds {line[error.start]!r}, which is half a character and no text: "
+                "mend or leave out the document"
+            ) from error
+    return f"sha256:{digest.hexdigest()}"
+
+
+def passages_fingerprint(passages: Iterable[Passage]) -> str:
+    """Changes with any id or span, and with the order of the passages."""
+    digest = hashlib.sha256()
+    for passage in passages:
+        line = _CANONICAL.encode([passage.passage_id, passage.start_char, passage.end_char])
         digest.update(line.encode() + b"\n")
     return f"sha256:{digest.hexdigest()}"
 

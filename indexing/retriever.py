@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import anyio.to_thread
 import numpy as np
 
-from arena.errors import ConfigError, StrategyError, UnknownNameError
-from arena.protocols import Embedder, Embedding, SparseVector, Vectors
+from arena.errors import ConfigError, StrategyError, WeightsError
+from arena.protocols import Embedder, Embedding, Reranker, SparseVector, Vectors
 from arena.types import Hit, LaneHit, Passage, Retrieval, RetrievalRequest, RetrievalSeconds
 from indexing.build import Index
-from indexing.engines import Engine
-from indexing.engines.ranking import Ranking
+from indexing.embedding import embed_queries_timed
+from indexing.engines.ranking import Ranked, Ranking, in_order
+from indexing.modes import MODES, check_request, depth_of
 
-DEPTH = 50
-RRF_K = 60
+RERANK = "rerank"
 BATCH_SIZE = 256  # queries an engine sees at once; bounds the memory of a batch of thousands
 
-QueryPlan = Callable[[Engine, Embedding, RetrievalRequest], list[Ranking]]
-"""Rankings for n embedded queries that share everything in the request but the query."""
-
-
-def _dense(engine: Engine, queries: Embedding, request: RetrievalRequest) -> list[Ranking]:
-    return engine.dense(queries.dense, request.k)
-
-
-def _hybrid(engine: Engine, queries: Embedding, request: RetrievalRequest) -> list[Ranking]:
-    # A lane shallower than k could leave out passages that k has room for.
-    depth = max(DEPTH if request.depth is None else request.depth, request.k)
-    rrf_k = RRF_K if request.rrf_k is None else request.rrf_k
-    return engine.hybrid(queries.dense, queries.sparse, depth=depth, rrf_k=rrf_k)
-
-
-MODES: Mapping[str, QueryPlan] = {"dense": _dense, "hybrid": _hybrid}
-"""`dense`: cosine alone. `hybrid`: cosine and BM25, each to `depth`, fused by reciprocal ranks."""
+__all__ = ["MODES", "IndexRetriever"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +37,27 @@ class KnownQuery:
 class IndexRetriever:
     """A `Retriever` over an open index. Equal requests get equal hits, alone, in a batch, or from eight threads.
 
-    Each query text is embedded once in the life of the retriever and kept (4 bytes a dimension); a request for a
-    known text reports what that took as `known_embed` seconds, and 0 as `embed`.
+    (With a reranker, as far as its scores do not depend on what else is in its batch.) Each query text is embedded
+    once in the life of the retriever and kept (4 bytes a dimension); a request for a text known to it, or to
+    its embedder, reports what that took as `known_embed` seconds, and 0 as `embed`.
     """
 
-    def __init__(self, index: Index, embedder: Embedder) -> None:
+    def __init__(self, index: Index, embedder: Embedder, reranker: Reranker | None = None) -> None:
         self._index = index
         self._embedder = embedder
+        self._reranker = reranker
         self._places = {passage.passage_id: passage for passage in index.passages}
         self._known: dict[str, KnownQuery] = {}
-        # Held while embedding: a model runs one call at a time, and no text is embedded twice.
+        # Held while a model works: it runs one call at a time, and no text is embedded twice.
         self._embedding = threading.Lock()
+        self._reranking = threading.Lock()
 
     async def retrieve(self, request: RetrievalRequest) -> Retrieval:
-        """At most `request.k` hits, fewer only when the index has no more.
+        """At most `request.k` hits; fewer when the index has no more, or a threshold dropped the rest.
 
-        Raises `UnknownNameError` for a mode that does not exist, `ConfigError` for a number out of range.
+        `beyond` names what `hybrid` fused, or the reranker let pass, after the first k; `dense` looks no further
+        than k. Raises `UnknownNameError` for a mode or fusion that does not exist, `ConfigError` for a
+        setting out of range and for a mode that reranks where no reranker was given.
         """
         (retrieval,) = await self.retrieve_many([request])
         return retrieval
@@ -78,7 +68,7 @@ class IndexRetriever:
         The hits are those of `retrieve`; seconds of shared work are divided evenly among those who shared it.
         """
         for request in requests:
-            _check(request)
+            self._check(request)
         return await anyio.to_thread.run_sync(self._answer, tuple(requests))
 
     def passage(self, passage_id: str) -> Passage:
@@ -92,31 +82,37 @@ class IndexRetriever:
         """Close the index; no request may follow."""
         self._index.close()
 
+    def _check(self, request: RetrievalRequest) -> None:
+        check_request(request)
+        if MODES[request.mode].reranked and self._reranker is None:
+            raise ConfigError(
+                f"mode {request.mode!r} needs a reranker and none is set: name one as `rerank.model`, "
+                f"or leave {request.mode!r} out of the modes"
+            )
+
     def _answer(self, requests: tuple[RetrievalRequest, ...]) -> tuple[Retrieval, ...]:
         embed = self._embed([request.query for request in requests])
         answers: dict[int, Retrieval] = {}
         for group in _alike(requests):
+            asked = [requests[i] for i in group]
+            plan = MODES[asked[0].mode]
             started = time.perf_counter()
-            known = [self._known[requests[i].query] for i in group]
+            known = [self._known[request.query] for request in asked]
             queries = Embedding(np.stack([one.dense for one in known]), tuple(one.sparse for one in known))
-            rankings = MODES[requests[group[0]].mode](self._index.engine, queries, requests[group[0]])
-            share = (time.perf_counter() - started) / len(group)
+            rankings = plan.candidates(self._index.engine, queries, asked[0])
+            search = (time.perf_counter() - started) / len(group)
+            rerank = 0.0
+            if plan.reranked and self._reranker:
+                rankings, rerank = self._rerank(self._reranker, asked, rankings)
             for i, ranking in zip(group, rankings, strict=True):
-                seconds = replace(embed[i], search=share)
-                answers[i] = Retrieval(requests[i], self._hits(ranking, requests[i].k), seconds)
+                answers[i] = self._retrieval(requests[i], ranking, replace(embed[i], search=search, rerank=rerank))
         return tuple(answers[i] for i in range(len(requests)))
 
     def _embed(self, queries: Sequence[str]) -> list[RetrievalSeconds]:
         """Make all `queries` known, and say for each what that took. Waiting for other threads is not counted."""
         with self._embedding:
             new = [query for query in dict.fromkeys(queries) if query not in self._known]
-            if new:
-                started = time.perf_counter()
-                embedded = self._embedder.embed_queries(new)
-                share = (time.perf_counter() - started) / len(new)
-                for query, dense, sparse in zip(new, embedded.dense, embedded.sparse, strict=True):
-                    self._known[query] = KnownQuery(dense, sparse, share)
-        unpaid = set(new)
+            unpaid = self._learn(new) if new else set()
         seconds = []
         for query in queries:
             took = self._known[query].seconds
@@ -124,30 +120,64 @@ class IndexRetriever:
             unpaid.discard(query)
         return seconds
 
-    def _hits(self, ranking: Ranking, k: int) -> tuple[Hit, ...]:
+    def _learn(self, queries: Sequence[str]) -> set[str]:
+        """Keep the vectors of new queries; gives those that were made now, not found in the embedder's own cache."""
+        timed = embed_queries_timed(self._embedder, queries)
+        vectors = zip(timed.embedding.dense, timed.embedding.sparse, timed.seconds, strict=True)
+        self._known |= {query: KnownQuery(*one) for query, one in zip(queries, vectors, strict=True)}
+        return {query for query, known in zip(queries, timed.known, strict=True) if not known}
+
+    def _rerank(
+        self, reranker: Reranker, asked: Sequence[RetrievalRequest], rankings: Sequence[Ranking]
+    ) -> tuple[list[Ranking], float]:
+        """The candidates of each ranking in the reranker's order, and the seconds that took, for each query."""
+        candidates = [[ranked.position for ranked in ranking.best[: depth_of(asked[0])]] for ranking in rankings]
+        passages = [[self._index.passages[position] for position in row] for row in candidates]
+        with self._reranking:
+            started = time.perf_counter()
+            scores = reranker.score([request.query for request in asked], passages)
+            seconds = (time.perf_counter() - started) / len(asked)
+        reranked = []
+        for ranking, positions, row in zip(rankings, candidates, scores, strict=True):
+            if not all(map(math.isfinite, row)):
+                raise WeightsError(f"reranker {dict(reranker.identity)!r} gave a score that is not finite: use another")
+            best = in_order(Ranked(position, score) for position, score in zip(positions, row, strict=True))
+            reranked.append(Ranking(best, {**ranking.lanes, RERANK: best}))
+        return reranked, seconds
+
+    def _retrieval(self, request: RetrievalRequest, ranking: Ranking, seconds: RetrievalSeconds) -> Retrieval:
+        threshold = self._threshold(request)
+        kept = sum(threshold is None or ranked.score >= threshold for ranked in ranking.best)
+        shown = min(kept, request.k)
         lanes = {
             name: {ranked.position: LaneHit(rank, ranked.score) for rank, ranked in enumerate(lane, 1)}
             for name, lane in ranking.lanes.items()
         }
-        hits = []
-        for rank, (position, score) in enumerate(ranking.best[:k], 1):
+
+        def hit(place: int) -> Hit:
+            position, score = ranking.best[place]
             passage = self._index.passages[position]
-            places = {name: lane[position] for name, lane in lanes.items() if position in lane}
-            hits.append(Hit(passage.passage_id, passage.doc_id, rank, score, places))
-        return tuple(hits)
+            found = {name: lane[position] for name, lane in lanes.items() if position in lane}
+            return Hit(passage.passage_id, passage.doc_id, place + 1, score, found)
+
+        return Retrieval(
+            request,
+            tuple(map(hit, range(shown))),
+            seconds,
+            dropped=tuple(map(hit, range(kept, len(ranking.best)))),
+            beyond=tuple(self._index.passages[ranked.position].passage_id for ranked in ranking.best[shown:kept]),
+        )
+
+    def _threshold(self, request: RetrievalRequest) -> float | None:
+        """The request's own, else the one that the reranker's scale is known to want; None where nothing reranks."""
+        if self._reranker is None or not MODES[request.mode].reranked:
+            return None
+        return self._reranker.default_threshold if request.threshold is None else request.threshold
 
 
 def _alike(requests: Sequence[RetrievalRequest]) -> list[list[int]]:
     """Places of requests that differ in nothing but the query, in groups of at most `BATCH_SIZE`."""
-    groups: dict[tuple[object, ...], list[int]] = {}
+    groups: dict[RetrievalRequest, list[int]] = {}
     for i, request in enumerate(requests):
-        groups.setdefault((request.mode, request.k, request.depth, request.rrf_k), []).append(i)
+        groups.setdefault(replace(request, query=""), []).append(i)
     return [group[at : at + BATCH_SIZE] for group in groups.values() for at in range(0, len(group), BATCH_SIZE)]
-
-
-def _check(request: RetrievalRequest) -> None:
-    if request.mode not in MODES:
-        raise UnknownNameError("retrieval mode", request.mode, MODES)
-    for name, value in (("k", request.k), ("depth", request.depth), ("rrf_k", request.rrf_k)):
-        if value is not None and value < 1:
-            raise ConfigError(f"retrieval setting {name} must be at least 1, not {value!r}")

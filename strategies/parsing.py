@@ -29,8 +29,8 @@ class ParsedAnswer:
 def parse_answer(reply: str) -> ParsedAnswer:
     """Read one reply.
 
-    A leading "Answer:" or "The answer is" and marks such as `[2]` or `[1, 3]` are taken off the text. A reply that is, or opens
-    with, the sentence "I don't know" abstains; so does an empty one.
+    A leading "Answer:" or "The answer is" and marks such as `[2]` or `[1, 3]` are taken off the text. A reply that
+    is, or opens with, the sentence "I don't know" abstains; so does an empty one.
     """
     numbers = [int(n) for match in _CITATION.finditer(reply) for n in match.group(1).split(",")]
     text = _LABEL.sub("", _CITATION.sub("", reply).strip()).strip()

@@ -17,6 +17,7 @@ class LetterEmbedder:
     identity: Mapping[str, str | int] = {"model": "letters"}
     provenance: Mapping[str, str | int | float] = {}
     dimension = len(ascii_lowercase) + 1
+    sparse_idf = True
 
     def fitted(self, texts: Sequence[str]) -> Self:
         return self

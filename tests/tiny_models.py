@@ -5,10 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from experiments.random_models import Shape, build_bge_m3, build_bge_reranker
+
 WIDTH = 32
 MAX_LENGTH = 32
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789.,;:?!'-()"
+_CORPUS = (
+    "the river rises near the hill town and was bridged in 1871",
+    "who governs the town near the source of the river",
+    "a ship and another ship lay in the old harbour",
+    "the school teaches glassblowing and lies on the estuary",
+    " ".join(_LETTERS),
+)
 
 
 def build_tiny_minilm(folder: Path, *, seed: int = 0) -> Path:
@@ -39,6 +48,16 @@ def build_tiny_minilm(folder: Path, *, seed: int = 0) -> Path:
     _write(folder / "sentence_bert_config.json", {"max_seq_length": MAX_LENGTH, "do_lower_case": False})
     _write(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": WIDTH, "pooling_mode_mean_tokens": True})
     return folder
+
+
+def build_tiny_bge_m3(folder: Path, *, seed: int = 0) -> Path:
+    """A folder like bge-m3's: XLM-RoBERTa of two layers, 32 dimensions, 32 tokens, with both heads."""
+    return build_bge_m3(folder, _CORPUS, Shape(layers=2, width=WIDTH, max_length=MAX_LENGTH), seed=seed)
+
+
+def build_tiny_reranker(folder: Path, *, seed: int = 0) -> Path:
+    """A folder like bge-reranker-v2-m3's: XLM-RoBERTa of two layers that scores a pair of texts of 64 tokens."""
+    return build_bge_reranker(folder, _CORPUS, Shape(layers=2, width=WIDTH, max_length=2 * MAX_LENGTH), seed=seed)
 
 
 def _module(number: int, path: str, kind: str) -> dict[str, int | str]:

@@ -31,6 +31,8 @@ def load_dataset(spec: str, plugins: Iterable[EntryPoint] | None = None) -> Data
         UnknownNameError: no dataset of that name.
         DatasetError: the argument, a data file or a plugin is at fault.
     """
+    if "\0" in spec:
+        raise DatasetError(f"dataset {spec!r} holds a null character: no path does")
     name, _, argument = spec.partition(":")
     return replace(dataset_entry(name, plugins).build(argument or None), name=spec)
 

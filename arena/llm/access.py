@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,5 +28,9 @@ class ModelAccess:
     limit_field: str = "max_tokens"
     endpoint: str | None = None
     key_variable: str | None = None
-    key: str | None = None
+    key: str | None = field(default=None, repr=False)
     default_concurrency: int = 8
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return () if self.key is None else (self.key,)

@@ -19,7 +19,7 @@ import anyio
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
 from arena.llm.access import ModelAccess
-from arena.llm.faults import Fault, hide, read_fault
+from arena.llm.faults import Fault, read_fault
 from arena.llm.response import read_finish_reason, read_text, read_usage
 from arena.protocols import Message, Reply
 from arena.types import LLMCall
@@ -70,6 +70,7 @@ class LLMClient:
         self._sleep = sleep
         self._clock = clock
         self._slots = anyio.CapacityLimiter(settings.concurrency or access.default_concurrency)
+        self._by_limit: dict[int, BaseChatModel] = {}
 
     @property
     def name(self) -> str:
@@ -108,11 +109,9 @@ class LLMClient:
             return _Outcome(result, sent - asked, self._clock() - sent)
 
     def _read(self, error: Exception) -> Fault:
-        fault = read_fault(error)
+        fault = read_fault(error, self._access.secrets)
         if isinstance(error, TimeoutError) and not str(error):
-            fault = replace(fault, message=f"no reply within {self._settings.timeout_seconds:g} s")
-        if self._access.key:
-            fault = replace(fault, message=hide(fault.message, (self._access.key,)))
+            return replace(fault, message=f"no reply within {self._settings.timeout_seconds:g} s")
         return fault
 
     def _wait_before_retry(self, fault: Fault, attempts: int) -> float | None:
@@ -138,8 +137,11 @@ class LLMClient:
         return f"model {self._name!r}{where} refuses every call: {fault.message}; {advice}"
 
     def _bounded(self, max_tokens: int | None) -> BaseChatModel:
-        chat = self._access.chat
-        return chat if max_tokens is None else chat.model_copy(update={self._access.limit_field: max_tokens})
+        if max_tokens is None:
+            return self._access.chat
+        if max_tokens not in self._by_limit:
+            self._by_limit[max_tokens] = self._access.chat.model_copy(update={self._access.limit_field: max_tokens})
+        return self._by_limit[max_tokens]
 
 
 def prompt_sha(messages: Sequence[Message]) -> str:

@@ -40,7 +40,7 @@ async def check_endpoint(base_url: str, key: str | None, key_variable: str | Non
     try:
         async with httpx.AsyncClient(timeout=CONNECT_TIMEOUT_SECONDS) as http:
             reply = await http.get(f"{base_url}/models", headers=headers)
-    except httpx.TransportError as error:
+    except httpx.RequestError as error:
         reason = str(error) or type(error).__name__
         raise ModelSetupError(
             f"no model server answers at {base_url!r} ({reason}): start it, or correct base_url"

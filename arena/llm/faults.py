@@ -37,11 +37,11 @@ class Fault:
     retry_after_seconds: float | None = None
 
 
-def read_fault(error: Exception) -> Fault:
-    """The fault behind `error`, by its HTTP status, else by the kind of exception."""
+def read_fault(error: Exception, secrets: tuple[str, ...] = ()) -> Fault:
+    """The fault behind `error`, by its HTTP status, else by the kind of exception; `secrets` are kept out of it."""
     chain = tuple(_causes(error))
     status = next((found for link in chain if (found := _status(link)) is not None), None)
-    message = _message(chain, status)
+    message = _message(chain, status, secrets)
     if status is not None:
         headers = next((named for link in chain if (named := _headers(link))), {})
         return Fault(_kind_of_status(status, chain), message, status, _retry_after(headers))
@@ -94,10 +94,11 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     return None
 
 
-def _message(chain: tuple[BaseException, ...], status: int | None) -> str:
+def _message(chain: tuple[BaseException, ...], status: int | None, secrets: tuple[str, ...]) -> str:
     """The exception and, where it adds something, its first cause, on one line of bounded length."""
     described = [_describe(link) for link in dict.fromkeys((chain[0], chain[-1]))]
     text = " <- ".join(dict.fromkeys(described))
+    text = hide(text, secrets)  # before the cut, which could leave half a secret
     if status is not None:
         text = f"HTTP {status}: {text}"
     return text if len(text) <= _MESSAGE_CHARS else text[: _MESSAGE_CHARS - 3] + "..."

@@ -24,7 +24,7 @@ from arena.errors import ModelSetupError
 from arena.llm.access import PLAIN, ModelAccess
 
 CONTEXT_TOKENS = 8192
-_BATCH_TOKENS = 512
+_BATCH_TOKENS = 256
 _MOST_THREADS = 8
 _ERRORS_ONLY = 0
 _MAGIC = b"GGUF"

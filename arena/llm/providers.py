@@ -10,12 +10,15 @@ import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.config import LLMSettings, api_key
 from arena.errors import ConfigError, ModelSetupError, UnknownNameError
 from arena.llm.access import PLAIN, ModelAccess
 from arena.llm.faults import hide
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 LOCAL = "local"
 FAKE = "fake"
@@ -132,12 +135,11 @@ def remote_access(settings: LLMSettings, http_client: Any = None) -> ModelAccess
         )
         if name is not None and value is not None
     }
-    secrets = (key,) if key and key != _NO_KEY else ()
-    chat = _construct(settings, model, values, secrets)
-    return ModelAccess(chat, provider.limit_field, endpoint, variable, secrets[0] if secrets else None)
+    chat = _construct(settings, model, values)
+    return ModelAccess(chat, provider.limit_field, endpoint, variable, None if variable is None else key)
 
 
-def _construct(settings: LLMSettings, model: ModelName, values: dict[str, Any], secrets: tuple[str, ...]) -> Any:
+def _construct(settings: LLMSettings, model: ModelName, values: dict[str, Any]) -> BaseChatModel:
     try:
         if model.provider == COMPATIBLE and settings.base_url is not None:
             # The base class speaks the plain protocol (`max_tokens`, chat completions) that other servers know.
@@ -146,9 +148,10 @@ def _construct(settings: LLMSettings, model: ModelName, values: dict[str, Any], 
             return BaseChatOpenAI(model=model.name, use_responses_api=False, **values)
         from langchain.chat_models import init_chat_model
 
-        return init_chat_model(model.name, model_provider=model.provider, **values)
+        chat: BaseChatModel = init_chat_model(model.name, model_provider=model.provider, **values)
+        return chat
     except (ValueError, TypeError, ImportError) as error:
-        problem = hide(" ".join(str(error).split()), secrets)
+        problem = hide(" ".join(str(error).split()), (values.get("api_key", _NO_KEY),))
         raise ModelSetupError(f"model {settings.model!r} cannot be opened: {problem}") from None
 
 
@@ -161,4 +164,8 @@ def _key(settings: LLMSettings, model: ModelName, provider: Provider) -> tuple[s
     variable, key = api_key(settings)
     if key is None:
         raise ModelSetupError(f"model {settings.model!r} needs a key: set the environment variable {variable}")
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise ModelSetupError(
+            f"the key in ${variable} holds a space, a line break or a character beyond ASCII: set it anew"
+        )
     return variable, key

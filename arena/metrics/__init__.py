@@ -25,14 +25,14 @@ METRICS: Mapping[str, MetricSpec] = {
     for spec in (
         on_used("retrieval_recall", "share of the gold documents that the answer was written from", recall),
         on_used("retrieval_precision", "share of the documents the answer was written from that are gold", precision),
-        on_used("full_recall", "whether the answer was written from all gold documents", full_recall),
+        on_used("full_recall", "whether the answer was written from all gold documents", full_recall, binary=True),
         on_cut("recall_at_5", "share of the gold in the first 5 of the first retrieval", recall_at_k, 5),
-        on_cut("hit_at_5", "whether any gold is in the first 5 of the first retrieval", hit_at_k, 5),
+        on_cut("hit_at_5", "whether any gold is in the first 5 of the first retrieval", hit_at_k, 5, binary=True),
         on_cut("precision_at_5", "share of the first 5 of the first retrieval that is gold", precision_at_k, 5),
         on_ranking("mrr", "1 / rank of the first gold document in the first retrieval", reciprocal_rank),
-        on_answer("answer_em", "whether the answer equals a gold answer, normalised", exact_match),
+        on_answer("answer_em", "whether the answer equals a gold answer, normalised", exact_match, binary=True),
         on_answer("answer_f1", "overlap of the answer's tokens with a gold answer's", token_f1),
-        on_answer("answer_contains", "whether a gold answer stands in the answer", contains),
+        on_answer("answer_contains", "whether a gold answer stands in the answer", contains, binary=True),
     )
 }
 

@@ -23,11 +23,26 @@ def used_gap(record: RunRecord, question: Question, gold: Gold) -> str | None:
 
 
 def ranking_gap(record: RunRecord, question: Question, gold: Gold) -> str | None:
-    """For metrics on the ranking of the record's first retrieval."""
+    """For metrics on the ranking of the record's first retrieval.
+
+    A strategy that could retrieve and chose not to has no gap: it scores 0, as for what it showed.
+    """
     if gold.supporting_ids and record.cell.retrieval_mode == GOLD_MODE:
         return reasons.GOLD_BY_CONSTRUCTION
-    gap = used_gap(record, question, gold)
-    return gap if gap or record.retrievals else reasons.NO_RETRIEVAL
+    return used_gap(record, question, gold)
+
+
+def cut_gap(record: RunRecord, question: Question, gold: Gold, k: int) -> str | None:
+    """For metrics on the first `k` of the first retrieval.
+
+    What the cell asks for decides, so that its failed records are as undefined as its sound ones; only where the
+    cell does not say (a plugin's) does the record's own first request.
+    """
+    gap = ranking_gap(record, question, gold)
+    asked = record.cell.params.get("k")
+    if not isinstance(asked, int):
+        asked = record.retrievals[0].request.k if record.retrievals else k
+    return reasons.CUT_BEYOND_K if asked < k and gap in (None, reasons.FAILED) else gap
 
 
 def answer_gap(record: RunRecord, question: Question, gold: Gold) -> str | None:

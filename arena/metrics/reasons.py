@@ -10,7 +10,7 @@ NO_GOLD = "no_gold"  # the dataset names no supporting documents
 UNANSWERABLE = "unanswerable"  # there is no right answer to compare with
 NOT_A_SPAN = "not_a_span"  # the reference is prose: string overlap would measure style
 NO_ANSWER_BY_DESIGN = "no_answer_by_design"  # the strategy only retrieves
-NO_RETRIEVAL = "no_retrieval"  # the cell has no retriever (closed book), or nothing was ranked
+NO_RETRIEVAL = "no_retrieval"  # the cell has no retriever (closed book)
 GOLD_BY_CONSTRUCTION = "gold_by_construction"  # the retriever was handed the gold: nothing was ranked
 CUT_BEYOND_K = "cut_beyond_k"  # fewer passages were asked for than the metric looks at
 
@@ -19,7 +19,6 @@ FAILED = "failed"  # the record is a failure
 UNDEFINED = frozenset(
     {NO_GOLD, UNANSWERABLE, NOT_A_SPAN, NO_ANSWER_BY_DESIGN, NO_RETRIEVAL, GOLD_BY_CONSTRUCTION, CUT_BEYOND_K}
 )
-MISSING = frozenset({FAILED})
 
 
 def is_undefined(reason: str | None) -> bool:

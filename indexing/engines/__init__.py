@@ -9,14 +9,16 @@ from typing import Protocol, Self
 from arena.protocols import Embedding, SparseVector, Vectors
 from indexing.engines.edge import EdgeEngine
 from indexing.engines.ranking import Ranking
+from indexing.engines.server import ServerEngine
+from indexing.engines.settings import EngineSettings
 
 
 class Engine(Protocol):
     """One collection of points; a point is a passage's position with its dense and its sparse vector.
 
-    Filled once, then only read, by any number of threads. Rankings are exact (every point is compared) and
-    follow the total order of `indexing.engines.ranking`. Queries go in batches; an answer does not
-    depend on what else is in its batch.
+    Optionally with its token vectors too, for late interaction. Filled once, then only read, by any number of
+    threads. Rankings follow the total order of `indexing.engines.ranking`, and compare every point unless the
+    settings choose HNSW. Queries go in batches; an answer does not depend on what else is in its batch.
     """
 
     @staticmethod
@@ -25,24 +27,45 @@ class Engine(Protocol):
         ...
 
     @classmethod
-    def create(cls, folder: Path, dimension: int) -> Self:
-        """An empty collection in a folder that does not exist yet."""
+    def create(
+        cls,
+        folder: Path,
+        dimension: int,
+        *,
+        idf: bool = True,
+        multi_dimension: int | None = None,
+        settings: EngineSettings | None = None,
+    ) -> Self:
+        """An empty collection, in a folder that does not exist yet or, for a server, known to that folder.
+
+        `idf`: whether the engine weights terms by their rarity (BM25 wants it, learned term weights do not).
+        `multi_dimension`: width of the token vectors; None stores none.
+        """
         ...
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
-        """The collection in `folder`, for reading. Raises `OSError` when there is none that can be read."""
+    def load(cls, folder: Path, *, settings: EngineSettings | None = None) -> Self:
+        """The collection of `folder`, for reading.
+
+        Raises `OSError` when there is none that can be read, `ConfigError` when a server does not answer or refuses
+        the key, `IndexMismatchError` when it holds something else.
+        """
+        ...
+
+    @classmethod
+    def discard(cls, folder: Path, *, settings: EngineSettings | None = None) -> None:
+        """Delete what the collection of `folder` keeps outside of it; the folder itself stays."""
         ...
 
     def add(self, positions: Sequence[int], embedding: Embedding) -> None:
-        """Store points, durably after `flush`.
+        """Store points, durably after `flush`; token vectors where the collection was created for them.
 
-        Raises `ValueError` on a vector that is not finite, `OSError` when they cannot be stored.
+        Raises `ValueError` on a vector that is not finite or of another width, `OSError` when they cannot be stored.
         """
         ...
 
     def flush(self) -> None:
-        """Make everything added durable."""
+        """Make everything added durable and, where the settings want one, build the HNSW graph."""
         ...
 
     def close(self) -> None: ...
@@ -55,12 +78,33 @@ class Engine(Protocol):
         """The `limit` passages of highest cosine for each row of `queries` (n, d)."""
         ...
 
-    def hybrid(self, dense: Vectors, sparse: Sequence[SparseVector], *, depth: int, rrf_k: int) -> list[Ranking]:
-        """Both lanes to `depth`, fused by reciprocal ranks inside the engine; at most 2 * depth passages.
+    def hybrid(
+        self,
+        dense: Vectors,
+        sparse: Sequence[SparseVector],
+        *,
+        depth: int,
+        rrf_k: int = ...,
+        weights: tuple[float, float] | None = None,
+        fusion: str = "rrf",
+    ) -> list[Ranking]:
+        """Both lanes to `depth`, fused inside the engine; at most 2 * depth passages.
 
-        An empty sparse vector has an empty sparse lane.
+        See `indexing.engines.fusion.Fusion` for the settings. An empty sparse vector has an empty sparse lane.
         """
         ...
 
+    def maxsim(self, query: Vectors, positions: Sequence[int]) -> list[float]:
+        """Late interaction (Khattab and Zaharia, 2020) of a query's token vectors with those of some passages.
 
-ENGINES: Mapping[str, type[Engine]] = {"edge": EdgeEngine}
+        The sum over the rows of `query` (tokens, d') of their highest cosine with any token of the passage, one
+        score for each position. Raises `ValueError` for a passage stored without token vectors.
+        """
+        ...
+
+    def measure_recall(self, queries: Vectors, k: int) -> float:
+        """Share of the true k nearest that `dense` finds, over all `queries`, in [0, 1]; 1 for exact search."""
+        ...
+
+
+ENGINES: Mapping[str, type[Engine]] = {"edge": EdgeEngine, "server": ServerEngine}

@@ -6,28 +6,30 @@ durable at `flush`, which suits an index that is built once and then only read, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from arena.errors import IndexMismatchError
 from arena.protocols import Embedding, SparseVector, Vectors
-from indexing.engines.ranking import Lane, Ranked, Ranking, has_ties, in_order, reciprocal_rank_fusion, settled
+from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term
+from indexing.engines.ranking import Ranked
+from indexing.engines.settings import EngineSettings
 
 if TYPE_CHECKING:
     import qdrant_edge
 
-DENSE = "dense"
-SPARSE = "sparse"
+_CONFIG = "edge_config.json"  # written by the engine
 
 
-class EdgeEngine:
-    """`indexing.engines.Engine` over one `EdgeShard`; exact search, cosine and BM25 with idf."""
+class EdgeEngine(Collection):
+    """`indexing.engines.Engine` over one `EdgeShard`."""
 
-    def __init__(self, shard: qdrant_edge.EdgeShard) -> None:
+    def __init__(self, shard: qdrant_edge.EdgeShard, shape: Shape, settings: EngineSettings) -> None:
+        super().__init__(shape, settings)
         self._shard = shard
 
     @staticmethod
@@ -35,116 +37,88 @@ class EdgeEngine:
         return version("qdrant-edge-py")
 
     @classmethod
-    def create(cls, folder: Path, dimension: int) -> EdgeEngine:
+    def create(
+        cls,
+        folder: Path,
+        dimension: int,
+        *,
+        idf: bool = True,
+        multi_dimension: int | None = None,
+        settings: EngineSettings | None = None,
+    ) -> EdgeEngine:
         import qdrant_edge as edge
 
-        config = edge.EdgeConfig(
-            vectors={DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine)},
-            sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
-            wal_enabled=False,
-        )
+        shape, settings = Shape(dimension, idf, multi_dimension), settings or EngineSettings()
         with _as_os_error(f"cannot create {str(folder)!r}"):
-            return cls(edge.EdgeShard.create(str(folder), config))
+            return cls(edge.EdgeShard.create(str(folder), _config(shape, settings)), shape, settings)
 
     @classmethod
-    def load(cls, folder: Path) -> EdgeEngine:
+    def load(cls, folder: Path, *, settings: EngineSettings | None = None) -> EdgeEngine:
         import qdrant_edge as edge
 
         with _as_os_error(f"cannot read {str(folder)!r}"):
-            return cls(edge.EdgeShard.load(str(folder)))
+            config = json.loads((folder / _CONFIG).read_bytes())
+            multi = config["vectors"].get(MULTI)
+            idf = "modifier" in config["sparse_vectors"][SPARSE]
+            shape = Shape(config["vectors"][DENSE]["size"], idf, multi and multi["size"])
+            return cls(edge.EdgeShard.load(str(folder)), shape, settings or EngineSettings())
 
-    def add(self, positions: Sequence[int], embedding: Embedding) -> None:
-        import qdrant_edge as edge
-
-        if not np.isfinite(embedding.dense).all():
-            # The engine would store it and then silently leave the point out of every answer.
-            row = int(np.flatnonzero(~np.isfinite(embedding.dense).all(axis=1))[0])
-            raise ValueError(f"the dense vector at position {positions[row]} is not finite")
-        rows = zip(positions, embedding.dense.tolist(), embedding.sparse, strict=True)
-        points = [edge.Point(at, {DENSE: dense, SPARSE: _term_vector(sparse)}) for at, dense, sparse in rows]
-        with _as_os_error("cannot store points"):
-            self._shard.update(edge.UpdateOperation.upsert_points(points))
+    @classmethod
+    def discard(cls, folder: Path, *, settings: EngineSettings | None = None) -> None:
+        """Everything is inside the folder."""
 
     def flush(self) -> None:
+        """See `Engine.flush`. Two graphs of the same points may differ; one graph always answers alike."""
         with _as_os_error("cannot write its files"):
+            if not self._exact:
+                self._shard.optimize()
             self._shard.flush()
 
     def close(self) -> None:
         self._shard.close()
 
-    def count(self) -> int:
+    def _count(self) -> int:
         return self._shard.info().points_count
 
-    def dense(self, queries: Vectors, limit: int) -> list[Ranking]:
-        return [Ranking(lane, {DENSE: lane}) for lane in self._dense_lanes(queries, limit)]
-
-    def hybrid(self, dense: Vectors, sparse: Sequence[SparseVector], *, depth: int, rrf_k: int) -> list[Ranking]:
-        """See `Engine.hybrid`. Why every run gives the same answer, however the engine breaks ties.
-
-        1. The lanes are ranked first, in total order: whatever ties at the cut is fetched and ordered.
-        2. One query then prefetches both lanes among exactly those candidates and fuses them by RRF. It cannot
-           pick other candidates, and costs little because it compares at most 2 * depth points.
-        3. Ranks are all that RRF reads, and inside a lane the engine orders ties as its files lie. Where a lane has
-           ties (BM25 often has), its ranks are settled by position instead and fused here, in the engine's
-           own arithmetic. Without ties both ways give the same bits.
-        4. Fused scores tie all the time (rank r of one lane, rank r of the other). All fused candidates are
-           fetched and put in total order before anyone cuts.
-        """
-        dense_lanes = self._dense_lanes(dense, depth)
-        sparse_lanes = self._sparse_lanes(sparse, depth)
-        pairs = list(zip(dense_lanes, sparse_lanes, strict=True))
-        clean = [i for i, pair in enumerate(pairs) if not any(map(has_ties, pair))]
-        requests = [self._fusion(dense[i].tolist(), sparse[i], *pairs[i], depth=depth, rrf_k=rrf_k) for i in clean]
-        fused = dict(zip(clean, map(in_order, self._run(requests)), strict=True))
-        return [
-            Ranking(
-                fused[i] if i in fused else reciprocal_rank_fusion(pair, rrf_k),
-                {DENSE: pair[0], SPARSE: pair[1]},
-            )
-            for i, pair in enumerate(pairs)
-        ]
-
-    def _dense_lanes(self, queries: Vectors, limit: int) -> list[Lane]:
-        return self._lanes(lambda i: self._nearest(queries[i].tolist(), DENSE), len(queries), limit)
-
-    def _sparse_lanes(self, queries: Sequence[SparseVector], limit: int) -> list[Lane]:
-        return self._lanes(lambda i: self._nearest(_term_vector(queries[i]), SPARSE), len(queries), limit)
-
-    def _lanes(self, query: Callable[[int], qdrant_edge.Query], queries: int, limit: int) -> list[Lane]:
+    def _store(self, positions: Sequence[int], embedding: Embedding) -> None:
         import qdrant_edge as edge
 
-        exact = edge.SearchParams(exact=True)
-        everything = self.count()
+        points = []
+        for row, position in enumerate(positions):
+            vectors = {DENSE: embedding.dense[row].tolist()}
+            if embedding.sparse[row].indices:
+                vectors[SPARSE] = _term_vector(embedding.sparse[row])
+            if embedding.multi is not None:
+                vectors[MULTI] = embedding.multi[row].tolist()
+            points.append(edge.Point(position, vectors))
+        with _as_os_error("cannot store points"):
+            self._shard.update(edge.UpdateOperation.upsert_points(points))
 
-        def fetch(which: Sequence[int], n: int) -> list[list[Ranked]]:
-            size = min(n, everything + 1)
-            return self._run([edge.QueryRequest(limit=size, query=query(i), params=exact) for i in which])
-
-        return settled(fetch, queries, limit)
-
-    def _fusion(
-        self, dense: list[float], sparse: SparseVector, dense_lane: Lane, sparse_lane: Lane, *, depth: int, rrf_k: int
-    ) -> qdrant_edge.QueryRequest:
+    def _nearest(self, lane: str, queries: Sequence[Term], limit: int, *, exact: bool) -> list[list[Ranked]]:
         import qdrant_edge as edge
 
-        exact = edge.SearchParams(exact=True)
-
-        def prefetch(query: qdrant_edge.Query, lane: Lane) -> qdrant_edge.Prefetch:
-            among = edge.Filter(must=[edge.HasIdCondition({ranked.position for ranked in lane})])
-            return edge.Prefetch(limit=depth, query=query, filter=among, params=exact)
-
-        lanes = [(self._nearest(dense, DENSE), dense_lane), (self._nearest(_term_vector(sparse), SPARSE), sparse_lane)]
-        return edge.QueryRequest(
-            limit=2 * depth,
-            prefetches=[prefetch(query, lane) for query, lane in lanes if lane],
-            query=edge.Fusion.Rrf(k=rrf_k),  # type: ignore[arg-type]  # a Fusion, which its stub does not say
+        params = edge.SearchParams(exact=True) if exact else edge.SearchParams(hnsw_ef=self._settings.hnsw_ef)
+        return self._run(
+            [edge.QueryRequest(limit=limit, query=_nearest(lane, query), params=params) for query in queries]
         )
 
-    @staticmethod
-    def _nearest(vector: list[float] | qdrant_edge.SparseVector, lane: str) -> qdrant_edge.Query:
+    def _fuse(self, jobs: Sequence[FusionJob], depth: int) -> list[list[Ranked]]:
+        return self._run([_fusion_request(job, depth) for job in jobs])
+
+    def _interact(self, query: Vectors, positions: Sequence[int]) -> list[Ranked]:
         import qdrant_edge as edge
 
-        return edge.Query.Nearest(vector, using=lane)
+        (row,) = self._run(
+            [
+                edge.QueryRequest(
+                    limit=len(positions),
+                    query=edge.Query.Nearest(query.tolist(), using=MULTI),
+                    filter=_among(positions),
+                    params=edge.SearchParams(exact=True),
+                )
+            ]
+        )
+        return row
 
     def _run(self, requests: list[qdrant_edge.QueryRequest]) -> list[list[Ranked]]:
         """One batch: queries of the same lane share one pass over the vectors."""
@@ -152,8 +126,72 @@ class EdgeEngine:
 
         if not requests:
             return []
-        answers = self._shard.query_batch(edge.QueryBatchRequest(requests))
+        try:
+            answers = self._shard.query_batch(edge.QueryBatchRequest(requests))
+        except Exception as error:  # the bindings raise nothing narrower
+            raise IndexMismatchError(
+                f"the index cannot answer: {error}; `arena index build` makes one that can"
+            ) from error
         return [[Ranked(int(point.id), point.score) for point in answer] for answer in answers]
+
+
+def _config(shape: Shape, settings: EngineSettings) -> qdrant_edge.EdgeConfig:
+    import qdrant_edge as edge
+
+    vectors = {DENSE: edge.EdgeVectorParams(size=shape.dimension, distance=edge.Distance.Cosine)}
+    if shape.multi_dimension is not None:
+        vectors[MULTI] = edge.EdgeVectorParams(
+            size=shape.multi_dimension,
+            distance=edge.Distance.Cosine,
+            multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
+            hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=1, full_scan_threshold=1),  # m = 0: no graph
+        )
+    # A graph, where `flush` asks for one, is one graph and covers the smallest collection.
+    return edge.EdgeConfig(
+        vectors=vectors,
+        sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf if shape.idf else None)},
+        hnsw_config=edge.HnswIndexConfig(settings.hnsw_m, settings.hnsw_ef_construct, full_scan_threshold=1),
+        optimizers=edge.EdgeOptimizersConfig(indexing_threshold=1, default_segment_number=1),
+        wal_enabled=False,
+    )
+
+
+def _fusion_request(job: FusionJob, depth: int) -> qdrant_edge.QueryRequest:
+    import qdrant_edge as edge
+
+    exact = edge.SearchParams(exact=True)
+    prefetches = [
+        edge.Prefetch(
+            limit=depth,
+            query=_nearest(source.name, source.query),
+            filter=_among([ranked.position for ranked in source.found]),
+            params=exact,
+        )
+        for source in job.sources
+    ]
+    dbsf = job.fusion.method == "dbsf"
+    how = edge.Fusion.Dbsf() if dbsf else edge.Fusion.Rrf(k=job.fusion.rrf_k, weights=job.weights)
+    # A Fusion is a query, which the stubs do not say.
+    return edge.QueryRequest(limit=2 * depth, prefetches=prefetches, query=how)  # type: ignore[arg-type]
+
+
+def _nearest(lane: str, query: Term) -> qdrant_edge.Query:
+    import qdrant_edge as edge
+
+    vector = _term_vector(query) if isinstance(query, SparseVector) else query.tolist()
+    return edge.Query.Nearest(vector, using=lane)
+
+
+def _among(positions: Sequence[int]) -> qdrant_edge.Filter:
+    import qdrant_edge as edge
+
+    return edge.Filter(must=[edge.HasIdCondition(set(positions))])
+
+
+def _term_vector(vector: SparseVector) -> qdrant_edge.SparseVector:
+    import qdrant_edge as edge
+
+    return edge.SparseVector(list(vector.indices), list(vector.values))
 
 
 @contextmanager
@@ -163,9 +201,3 @@ def _as_os_error(what: str) -> Iterator[None]:
         yield
     except Exception as error:
         raise OSError(f"Qdrant Edge {what}: {error}") from error
-
-
-def _term_vector(vector: SparseVector) -> qdrant_edge.SparseVector:
-    import qdrant_edge as edge
-
-    return edge.SparseVector(list(vector.indices), list(vector.values))

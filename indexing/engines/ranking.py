@@ -1,16 +1,22 @@
 """Rankings with one order: score descending, then position ascending. No tie is left to an engine.
 
 A position is the place of a passage in passage-id order, so "then position" reads "then passage id".
+
+The same score comes out of two engines, or of two builds of one engine, with different last bits. So neighbours in
+a ranking that lie closer than a millionth of its best score share one score, the highest among them: the order
+then rests on what the vectors say and not on rounding. The price is that passages that differ by less than
+that, in truth and not by rounding, are ordered by id. What ties on paper ties here, in every engine.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
+RESOLUTION = 1e-6
 
 
 class Ranked(NamedTuple):
@@ -32,23 +38,31 @@ class Ranking:
 
 
 def in_order(ranked: Iterable[Ranked]) -> Lane:
-    """The total order of all rankings."""
-    return tuple(sorted(ranked, key=lambda r: (-r.score, r.position)))
+    """The total order of all rankings, with one score for what is closer than the resolution."""
+    descending = sorted(ranked, key=lambda one: -one.score)
+    noise = _noise(descending)
+    levelled: list[Ranked] = []
+    before = math.inf
+    for position, score in descending:
+        level = levelled[-1].score if before - score <= noise else score
+        levelled.append(Ranked(position, level))
+        before = score
+    return tuple(sorted(levelled, key=lambda one: (-one.score, one.position)))
 
 
 def settled(fetch: Callable[[Sequence[int], int], Sequence[Sequence[Ranked]]], queries: int, limit: int) -> list[Lane]:
     """The first `limit` of the total order for each of `queries` queries.
 
-    `fetch(which, n)` returns the n best of those queries, descending, ties in any order. Where the last one
-    fetched still ties with the cut, a better candidate by position may be missing, so more is fetched, up
-    to everything.
+    `fetch(which, n)` returns the n best of those queries, descending, ties in any order. Where everything fetched
+    after the cut still ties with it, a better candidate by position may be missing, so more is fetched,
+    up to everything.
     """
     lanes: dict[int, Lane] = {}
     pending: Sequence[int] = range(queries)
     asked = limit + 16  # rarely too few: a wider tie than this costs one more query
     while pending:
         for query, row in zip(pending, fetch(pending, asked), strict=True):
-            if len(row) < asked or row[-1].score < row[limit - 1].score:
+            if len(row) < asked or _gap_after(row, limit):
                 lanes[query] = in_order(row)[:limit]
         pending = [query for query in pending if query not in lanes]
         asked *= 8
@@ -60,14 +74,11 @@ def has_ties(lane: Lane) -> bool:
     return any(first.score == second.score for first, second in pairwise(lane))
 
 
-def reciprocal_rank_fusion(lanes: Iterable[Lane], rrf_k: int) -> Lane:
-    """Sum over the lanes of 1 / (rrf_k + rank), rank from 0 (Cormack et al., 2009, count from 1).
+def _noise(descending: Sequence[Ranked]) -> float:
+    return RESOLUTION * abs(descending[0].score) if descending else 0.0
 
-    In float32, lane by lane, as Qdrant adds it up: both give the same bits.
-    """
-    scores: dict[int, np.float32] = {}
-    for lane in lanes:
-        for rank, ranked in enumerate(lane):
-            share = np.float32(1) / np.float32(rrf_k + rank)
-            scores[ranked.position] = scores.get(ranked.position, np.float32(0)) + share
-    return in_order(Ranked(position, float(score)) for position, score in scores.items())
+
+def _gap_after(row: Sequence[Ranked], limit: int) -> bool:
+    """Whether some passage at or after the cut scores truly less than the one before it."""
+    noise = _noise(row)
+    return any(first.score - second.score > noise for first, second in pairwise(row[limit - 1 :]))

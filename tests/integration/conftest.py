@@ -48,7 +48,7 @@ def study(tmp_path: Path, jsonl_folder: Path, tiny_embedder: Path) -> Path:
     """A config over the small dataset: every strategy and mode, the fake model, no MLflow."""
     path = tmp_path / "study.yaml"
     path.write_text(
-        f"dataset: jsonl:{jsonl_folder}\nembedder: {tiny_embedder}\nllm: {{model: 'fake:'}}\n"
+        f"dataset: jsonl:{jsonl_folder}\nembedding: {{model: {tiny_embedder}}}\nllm: {{model: 'fake:'}}\n"
         f"runs_dir: {tmp_path / 'runs'}\nmlflow: false\n",
         encoding="utf-8",
     )

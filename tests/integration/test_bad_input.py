@@ -123,7 +123,9 @@ def test_weights_of_an_unknown_name(arena: Arena) -> None:
 
 def test_an_embedder_folder_that_is_none(arena: Arena, study: Path, tmp_path: Path) -> None:
     text = study.read_text().splitlines()
-    study.write_text("\n".join(f"embedder: {tmp_path}" if line.startswith("embedder") else line for line in text))
+    study.write_text(
+        "\n".join(f"embedding: {{model: {tmp_path}}}" if line.startswith("embedding") else line for line in text)
+    )
     refuse(arena("run", study), str(tmp_path))
 
 

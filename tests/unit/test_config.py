@@ -20,6 +20,8 @@ from arena.errors import ConfigError
         ({"strategies": []}, "strategies is empty"),
         ({"modes": ["dense", "dense"]}, "modes lists dense more than once"),
         ({"llm": 3}, "'llm' is 3"),
+        ({"seed": -5}, "'seed' is -5"),
+        *(({"run_id": name}, "'run_id'") for name in ("..", ".", "a/b", "/abs", "", "x" * 101, "a\nb", "-x")),
     ],
 )
 def test_a_bad_setting_names_itself_and_what_was_meant(values: dict[str, Any], message: str) -> None:

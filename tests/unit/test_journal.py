@@ -56,6 +56,26 @@ def test_a_damaged_line_in_the_middle_is_an_error_that_names_the_line(tmp_path: 
         list(journal.read(path))
 
 
+@pytest.mark.parametrize("damage", [b"garbage\n", b"{}\n", b"\n"])
+def test_a_whole_line_that_is_damaged_is_an_error_also_when_it_is_the_last(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "records.jsonl"
+    write(path)
+    path.write_bytes(path.read_bytes() + damage)
+    with pytest.raises(RunStoreError, match="line 4"):
+        list(journal.read(path))
+    with pytest.raises(RunStoreError, match="line 4"):
+        JournalWriter(path)
+
+
+def test_a_record_that_is_no_json_is_refused_and_leaves_the_journal_whole(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    with JournalWriter(path) as writer:
+        writer.append(RECORDS[0])
+        with pytest.raises(RunStoreError, match="'q9'"):
+            writer.append(answered("q9", "\ud800"))
+    assert [entry.record for entry in journal.read(path)] == RECORDS[:1]
+
+
 def test_another_schema_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     write(path)

@@ -38,6 +38,12 @@ def test_even_gives_each_stratum_the_same_until_it_runs_out() -> None:
     assert hops(sample(questions(MUSIQUE), 60, balance="even", seed=0)) == {2: 27, 3: 19, 4: 14}
 
 
+def test_hops_of_a_question_that_has_no_answer_do_not_divide_its_stratum() -> None:
+    asked = questions({("multi_hop", 2): 9, ("single_hop", 1): 9, ("unanswerable", 1): 9, ("unanswerable", 3): 9})
+    kinds = Counter(question.kind for question in sample(asked, 9, balance="even", seed=0))
+    assert kinds == {"multi_hop": 3, "single_hop": 3, "unanswerable": 3}
+
+
 def test_another_seed_draws_other_questions() -> None:
     asked = questions(MUSIQUE)
     assert sample(asked, 12, balance="even", seed=0) != sample(asked, 12, balance="even", seed=1)

@@ -13,16 +13,47 @@ from arena.types import Score
 from tests.samples import answered, cell, failed
 
 
+MANIFEST = {"started": "2026-01-01T00:00:00+00:00", "status": "running", "config": {}, "identity": {}}
+
+
 def new(tmp_path: Path, run_id: str = "r1", **manifest: object) -> RunStore:
-    store = RunStore.create(tmp_path, run_id)
-    store.write_manifest({"started": "2026-01-01T00:00:00+00:00", "status": "running"} | manifest)
+    store = RunStore(tmp_path / run_id)
+    with store.creating(MANIFEST | manifest):
+        pass
     return store
 
 
 def test_a_run_id_is_used_once(tmp_path: Path) -> None:
-    new(tmp_path)
-    with pytest.raises(RunStoreError, match="--resume --run-id r1"):
-        RunStore.create(tmp_path, "r1")
+    store = new(tmp_path)
+    with pytest.raises(RunStoreError, match="--resume --run-id r1"), store.creating(MANIFEST):
+        pass
+
+
+@pytest.mark.parametrize("left", ["records.jsonl", "manifest.json", "notes.txt"])
+def test_a_folder_that_holds_anything_is_never_taken_for_a_new_run(tmp_path: Path, left: str) -> None:
+    (tmp_path / "r1").mkdir()
+    (tmp_path / "r1" / left).write_text("precious")
+    with pytest.raises(RunStoreError, match="exists"), RunStore(tmp_path / "r1").creating(MANIFEST):
+        pass
+    assert (tmp_path / "r1" / left).read_text() == "precious"
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"null", b'{"config": 5}', b"\xff", b"{"])
+def test_a_damaged_manifest_is_named_and_hides_no_other_run(tmp_path: Path, content: bytes) -> None:
+    broken, sound = new(tmp_path, "broken", started="2026-02-01"), new(tmp_path, "sound")
+    (broken.folder / "manifest.json").write_bytes(content)
+    with pytest.raises(RunStoreError, match="manifest.json of run 'broken'"):
+        broken.manifest()
+    assert latest_run(tmp_path, unfinished=True).run_id == sound.run_id
+
+
+def test_a_journal_that_is_deleted_stops_the_run_at_once(tmp_path: Path) -> None:
+    store = new(tmp_path)
+    with store.writing() as writer:
+        writer.append(answered("q1", "x"))
+        store.records_path.unlink()
+        with pytest.raises(RunStoreError, match="was deleted"):
+            writer.append(answered("q2", "x"))
 
 
 def test_sealing_puts_records_in_input_order_and_keeps_the_rest(tmp_path: Path) -> None:
@@ -107,5 +138,5 @@ def test_no_run_is_an_error_that_says_where(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(RunStoreError, match="--runs-dir"):
-        RunStore.create(tmp_path / "file", "r1")
+    with pytest.raises(RunStoreError, match="--runs-dir"), RunStore(tmp_path / "file" / "r1").creating(MANIFEST):
+        pass

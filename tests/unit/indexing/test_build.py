@@ -52,8 +52,9 @@ def interrupt(done: int, total: int | None, label: str) -> None:
     raise InterruptedBuildError
 
 
-def hidden(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+def names(folder: Path) -> list[str]:
+    """What lies there, but for the locks."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.endswith(".lock"))
 
 
 def test_a_built_index_opens(embedder: MiniLMEmbedder, tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def test_a_built_index_opens(embedder: MiniLMEmbedder, tmp_path: Path) -> None:
         assert [passage.passage_id for passage in index.passages] == ["d1", "d2", "d3", "d4"]
         assert index.engine.count() == 4
     assert seen[-1] == (4, 4)
-    assert hidden(tmp_path) == []
+    assert names(tmp_path) == ["index"]
 
 
 def test_the_manifest_says_what_was_built(embedder: MiniLMEmbedder, tmp_path: Path) -> None:
@@ -125,10 +126,13 @@ def test_a_corpus_must_hold_distinct_documents(
     assert not (tmp_path / "index").exists()
 
 
-def test_an_interrupted_build_leaves_nothing(embedder: MiniLMEmbedder, tmp_path: Path) -> None:
+def test_an_interrupted_build_leaves_only_what_it_embedded(embedder: MiniLMEmbedder, tmp_path: Path) -> None:
     with pytest.raises(InterruptedBuildError):
         build_index(DOCUMENTS, embedder, tmp_path / "index", progress=interrupt)
-    assert list(tmp_path.iterdir()) == []
+    assert names(tmp_path) == [".index.building"]
+    with pytest.raises(InterruptedBuildError):
+        build_index(DOCUMENTS, embedder, tmp_path / "other", keep_batches=False, progress=interrupt)
+    assert names(tmp_path) == [".index.building"]
 
 
 def test_an_interrupted_rebuild_leaves_the_old_index(embedder: MiniLMEmbedder, tmp_path: Path) -> None:
@@ -170,7 +174,7 @@ def test_an_unknown_engine_offers_the_nearest(embedder: MiniLMEmbedder, tmp_path
 def test_a_broken_model_is_named(tiny_folder: Path, tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match="not finite"):
         build_index(DOCUMENTS, Breaking(tiny_folder, device="cpu"), tmp_path / "index")
-    assert list(tmp_path.iterdir()) == []
+    assert names(tmp_path) == []
 
 
 def test_ensure_builds_once(embedder: MiniLMEmbedder, tmp_path: Path) -> None:
@@ -218,16 +222,26 @@ def cut_one_file(folder: Path) -> None:
     status.write_bytes(status.read_bytes()[:4])
 
 
-@pytest.mark.parametrize("spoil", [spoil_manifest, spoil_setting, lose_shard, lose_points, cut_one_file, spoil_content])
+def flip_a_bit(folder: Path) -> None:
+    """Left to itself, the engine asks for gigabytes here and takes the process down with it."""
+    (mappings,) = (folder / "shard").glob("segments/*/mutable_id_tracker.mappings")
+    content = bytearray(mappings.read_bytes())
+    content[-1] ^= 0x55
+    mappings.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "spoil", [spoil_manifest, spoil_setting, lose_shard, lose_points, cut_one_file, spoil_content, flip_a_bit]
+)
 def test_a_damaged_index_is_refused_and_then_rebuilt(embedder: MiniLMEmbedder, tmp_path: Path, spoil: object) -> None:
     ensure_index(DOCUMENTS, embedder, tmp_path).close()
-    (folder,) = tmp_path.iterdir()
+    (folder,) = tmp_path.glob("index-*")
     spoil(folder)  # type: ignore[operator]
     with pytest.raises(IndexMismatchError, match="arena index build"):
         open_index(folder, DOCUMENTS, embedder)
     with ensure_index(DOCUMENTS, embedder, tmp_path) as index:
         assert index.engine.count() == 4
-    assert list(tmp_path.iterdir()) == [folder]
+    assert names(tmp_path) == [folder.name]
 
 
 def everything(index: Index, embedder: MiniLMEmbedder) -> object:

@@ -65,7 +65,7 @@ def test_long_texts_are_cut_and_counted(embedder: MiniLMEmbedder) -> None:
 
 
 def test_identity_names_what_can_change_a_vector(embedder: MiniLMEmbedder, tmp_path: Path) -> None:
-    other = MiniLMEmbedder(build_tiny_minilm(tmp_path / "other", seed=1), device="cpu")
+    other = MiniLMEmbedder(build_tiny_minilm(tmp_path / "tiny-minilm", seed=1), device="cpu")
     changed = {key for key, value in embedder.identity.items() if other.identity[key] != value}
     assert changed == {"weights_sha256"}
     assert embedder.identity["max_length_tokens"] == MAX_LENGTH

@@ -1,26 +1,45 @@
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.engines.ranking import Ranked, has_ties, in_order, reciprocal_rank_fusion, settled
+from indexing.engines.ranking import RESOLUTION, Ranked, has_ties, in_order, settled
+from tests.brute_force import ranked
 
 SCORES = st.lists(st.integers(0, 3).map(float), max_size=300)  # few values: ties everywhere
+LAST_BITS = st.lists(st.tuples(st.integers(1, 9), st.integers(-2, 2)), min_size=1, max_size=60)
 
 
 @given(SCORES, st.integers(1, 40), st.randoms(use_true_random=False))
-def test_the_cut_does_not_depend_on_how_an_engine_breaks_ties(scores: list[float], limit: int, chance: object) -> None:
+def test_the_cut_does_not_depend_on_how_an_engine_breaks_ties(
+    scores: list[float], limit: int, chance: random.Random
+) -> None:
     points = [Ranked(position, score) for position, score in enumerate(scores)]
 
     def fetch(which: Sequence[int], n: int) -> list[list[Ranked]]:
-        chance.shuffle(points)  # type: ignore[attr-defined]
+        chance.shuffle(points)
         return [sorted(points, key=lambda point: -point.score)[:n] for _ in which]
 
     expected = tuple(sorted(points, key=lambda point: (-point.score, point.position))[:limit])
     assert settled(fetch, 3, limit) == [expected] * 3
+
+
+@given(LAST_BITS, st.integers(1, 30))
+def test_the_cut_does_not_depend_on_last_bits(scores: list[tuple[int, int]], limit: int) -> None:
+    """`scores`: what a score is on paper, and by how many last bits an engine misses it."""
+    on_paper = {position: whole / 10 for position, (whole, _) in enumerate(scores)}
+    computed = [
+        Ranked(i, whole / 10 + bits * float(np.spacing(np.float32(0.9)))) for i, (whole, bits) in enumerate(scores)
+    ]
+    row = sorted(computed, key=lambda one: -one.score)
+    (lane,) = settled(lambda which, n: [row[:n] for _ in which], 1, limit)
+    assert [one.position for one in lane] == ranked(on_paper, limit)
+    assert [one.position for one in lane] == [i for i in sorted(on_paper, key=lambda i: (-on_paper[i], i))][:limit]
 
 
 def test_only_undecided_queries_are_asked_again() -> None:
@@ -45,22 +64,15 @@ def test_ties_are_seen() -> None:
     assert not has_ties(())
 
 
-def test_fusion_by_hand() -> None:
-    dense = (Ranked(7, 0.9), Ranked(3, 0.8), Ranked(5, 0.1))
-    sparse = (Ranked(3, 11.0), Ranked(9, 2.0))
-    fused = reciprocal_rank_fusion((dense, sparse), 60)
-    assert [ranked.position for ranked in fused] == [3, 7, 9, 5]
-    assert [ranked.score for ranked in fused] == pytest.approx([1 / 61 + 1 / 60, 1 / 60, 1 / 61, 1 / 62], rel=1e-6)
+def test_scores_below_the_resolution_are_one_score() -> None:
+    near = [Ranked(5, 1.0), Ranked(2, 1.0 - 0.9 * RESOLUTION), Ranked(9, 1.0 - 1.8 * RESOLUTION), Ranked(0, 0.9)]
+    assert in_order(near) == (Ranked(2, 1.0), Ranked(5, 1.0), Ranked(9, 1.0), Ranked(0, 0.9))
+    apart = [Ranked(5, 1.0), Ranked(2, 1.0 - 1.1 * RESOLUTION)]
+    assert in_order(apart) == tuple(apart)
 
 
-def test_fusion_breaks_its_many_ties_by_position() -> None:
-    mirrored = reciprocal_rank_fusion(((Ranked(8, 3.0), Ranked(2, 1.0)), (Ranked(2, 3.0), Ranked(8, 1.0))), 60)
-    assert [ranked.position for ranked in mirrored] == [2, 8]
-    assert mirrored[0].score == mirrored[1].score
-
-
-@given(SCORES)
-def test_order_is_total(scores: list[float]) -> None:
-    ranked = in_order(Ranked(position, score) for position, score in enumerate(scores))
-    assert list(ranked) == sorted(ranked, key=lambda point: (-point.score, point.position))
-    assert in_order(reversed(ranked)) == ranked
+@given(st.lists(st.floats(-5, 5, allow_subnormal=False), max_size=60))
+def test_order_is_total_and_final(scores: list[float]) -> None:
+    ordered = in_order(Ranked(position, score) for position, score in enumerate(scores))
+    assert list(ordered) == sorted(ordered, key=lambda point: (-point.score, point.position))
+    assert in_order(reversed(ordered)) == ordered

@@ -1,18 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import TypeVar
+import math
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
 import anyio
 import numpy as np
 import pytest
 
-from arena.errors import ConfigError, StrategyError, UnknownNameError
-from arena.protocols import Embedding
-from arena.types import Document, Retrieval, RetrievalRequest
+from arena.errors import ConfigError, StrategyError, UnknownNameError, WeightsError
+from arena.types import Document, Passage, Retrieval, RetrievalRequest
 from indexing.build import Index, build_index, open_index
-from indexing.embedding import MiniLMEmbedder
-from indexing.retriever import MODES, IndexRetriever
+from indexing.embedding import MiniLMEmbedder, TimedQueries
+from indexing.modes import MODES
+from indexing.retriever import IndexRetriever
 from tests.brute_force import cosines, hybrid, ranked
 
 T = TypeVar("T")
@@ -25,9 +27,29 @@ class Counting(MiniLMEmbedder):
 
     asked: list[str]
 
-    def embed_queries(self, texts: Sequence[str]) -> Embedding:
+    def embed_queries_timed(self, texts: Sequence[str]) -> TimedQueries:
         self.asked.extend(texts)
-        return super().embed_queries(texts)
+        return super().embed_queries_timed(texts)
+
+
+class LengthReranker:
+    """Scores a passage by the number of its words; remembers how often it was asked, and about how much."""
+
+    identity: Mapping[str, str | int] = {"model": "length"}
+
+    def __init__(self, default_threshold: float | None = None, factor: float = 1.0) -> None:
+        self.default_threshold = default_threshold
+        self.factor = factor
+        self.asked: list[list[int]] = []
+
+    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
+        assert len(queries) == len(candidates)
+        self.asked.append([len(row) for row in candidates])
+        return [[words(passage) * self.factor for passage in row] for row in candidates]
+
+
+def words(passage: Passage) -> int:
+    return len(passage.text.split())
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +74,10 @@ def index(
 
 @pytest.fixture
 def retriever(index: Index, embedder: MiniLMEmbedder) -> IndexRetriever:
-    return IndexRetriever(index, embedder)
+    return IndexRetriever(index, embedder, LengthReranker())
 
 
-def ask(retriever: IndexRetriever, query: str, mode: str = "hybrid", k: int = 5, **settings: int) -> Retrieval:
+def ask(retriever: IndexRetriever, query: str, mode: str = "hybrid", k: int = 5, **settings: Any) -> Retrieval:
     return anyio.run(retriever.retrieve, RetrievalRequest(query, mode, k, **settings))
 
 
@@ -77,7 +99,7 @@ def at_once(calls: Sequence[Callable[[], Awaitable[T]]], concurrency: int) -> li
     return [results[number] for number in range(len(calls))]
 
 
-@pytest.mark.parametrize("mode", sorted(MODES))
+@pytest.mark.parametrize("mode", ["dense", "hybrid"])
 def test_hits_are_what_brute_force_finds(
     retriever: IndexRetriever, index: Index, embedder: MiniLMEmbedder, mode: str
 ) -> None:
@@ -105,16 +127,16 @@ def test_a_hit_says_which_lane_found_it(retriever: IndexRetriever) -> None:
 
 def test_the_same_bits_alone_in_a_batch_and_under_concurrency(index: Index, embedder: MiniLMEmbedder) -> None:
     requests = [RetrievalRequest(query, mode, 5) for query in QUERIES[:40] for mode in sorted(MODES)]
-    batch = anyio.run(IndexRetriever(index, embedder).retrieve_many, requests)
+    batch = anyio.run(IndexRetriever(index, embedder, LengthReranker()).retrieve_many, requests)
     assert [retrieval.request for retrieval in batch] == requests
     for concurrency in (1, 8):
-        retriever = IndexRetriever(index, embedder)
+        retriever = IndexRetriever(index, embedder, LengthReranker())
         calls = [lambda request=request, retriever=retriever: retriever.retrieve(request) for request in requests]
         assert [retrieval.hits for retrieval in at_once(calls, concurrency)] == [retrieval.hits for retrieval in batch]
 
 
-def test_a_text_is_embedded_once_and_costs_nothing_after(index: Index, tiny_folder: object) -> None:
-    counting = Counting(tiny_folder, device="cpu")  # type: ignore[arg-type]
+def test_a_text_is_embedded_once_and_costs_nothing_after(index: Index, tiny_folder: Path) -> None:
+    counting = Counting(tiny_folder, device="cpu")
     counting.asked = []
     retriever = IndexRetriever(index, counting)
     assert ask(retriever, "a river").seconds.embed > 0
@@ -125,6 +147,18 @@ def test_a_text_is_embedded_once_and_costs_nothing_after(index: Index, tiny_fold
     calls = [lambda: retriever.retrieve(RetrievalRequest("a tower", "hybrid", 3))] * 8
     assert sum(retrieval.seconds.embed > 0 for retrieval in at_once(calls, 8)) == 1
     assert counting.asked == ["a river", "a mill", "a tower"]
+
+
+class Remembering(MiniLMEmbedder):
+    """Knows every text from an earlier run, in which it took two seconds."""
+
+    def embed_queries_timed(self, texts: Sequence[str]) -> TimedQueries:
+        return TimedQueries(super().embed_queries_timed(texts).embedding, (2.0,) * len(texts), (True,) * len(texts))
+
+
+def test_what_an_embedder_knows_costs_nothing_now(index: Index, tiny_folder: Path) -> None:
+    seconds = ask(IndexRetriever(index, Remembering(tiny_folder, device="cpu")), "a river").seconds
+    assert (seconds.embed, seconds.known_embed) == (0.0, 2.0)
 
 
 def test_seconds_are_split(retriever: IndexRetriever) -> None:
@@ -163,11 +197,116 @@ def test_no_requests(retriever: IndexRetriever) -> None:
         (RetrievalRequest("a river", "hybrid", -3), "k"),
         (RetrievalRequest("a river", "hybrid", 5, depth=0), "depth"),
         (RetrievalRequest("a river", "hybrid", 5, rrf_k=0), "rrf_k"),
+        (RetrievalRequest("a river", "hybrid_rerank", 5, depth=-1), "depth"),
     ],
 )
 def test_numbers_out_of_range_are_refused(retriever: IndexRetriever, request_: RetrievalRequest, name: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} must be at least 1, not {getattr(request_, name)}"):
         anyio.run(retriever.retrieve, request_)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"lane_weights": (1.0, 0.0)}, r"two numbers above 0, dense and sparse, not \(1.0, 0.0\)"),
+        ({"lane_weights": (1.0,)}, "two numbers above 0"),
+        ({"lane_weights": (math.nan, 1.0)}, "two numbers above 0"),
+        ({"lane_weights": (1.0, math.inf)}, "two numbers above 0"),
+        ({"lane_weights": (1.0, 2.0), "fusion": "dbsf"}, "lane_weights has no meaning in fusion 'dbsf'"),
+        ({"threshold": math.nan}, "threshold must be a finite number, not nan"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(
+    retriever: IndexRetriever, settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        ask(retriever, "a river", **settings)
+
+
+def test_an_unknown_fusion_offers_the_nearest(retriever: IndexRetriever) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'dbsf'"):
+        ask(retriever, "a river", fusion="dbfs")
+
+
+def test_weights_and_distributions_change_the_fusion(retriever: IndexRetriever) -> None:
+    plain = ask(retriever, "ship of the guild", k=20)
+    for settings in ({"lane_weights": (0.1, 5.0)}, {"fusion": "dbsf"}):
+        other = ask(retriever, "ship of the guild", k=20, **settings)
+        assert [hit.passage_id for hit in other.hits] != [hit.passage_id for hit in plain.hits]
+    same = ask(retriever, "ship of the guild", k=20, fusion="rrf", lane_weights=(1.0, 1.0), rrf_k=60, depth=50)
+    assert same.hits == plain.hits
+
+
+def test_beyond_is_what_was_fused_after_the_first_k(retriever: IndexRetriever) -> None:
+    first, all_at_once = (ask(retriever, "ship of the guild", k=k, depth=20) for k in (5, 20))
+    fused = [*(hit.passage_id for hit in all_at_once.hits), *all_at_once.beyond]
+    assert [*(hit.passage_id for hit in first.hits), *first.beyond] == fused
+    assert 20 < len(fused) <= 40
+    assert first.dropped == ()
+    dense = ask(retriever, "ship of the guild", "dense")
+    assert (dense.beyond, dense.dropped) == ((), ())
+
+
+def test_reranking_orders_the_hybrid_candidates(index: Index, embedder: MiniLMEmbedder) -> None:
+    reranker = LengthReranker()
+    retriever = IndexRetriever(index, embedder, reranker)
+    candidates = ask(retriever, "ship of the guild", k=20, depth=20)
+    reranked = ask(retriever, "ship of the guild", "hybrid_rerank", k=5, depth=20)
+    ordered = sorted(
+        (retriever.passage(hit.passage_id) for hit in candidates.hits), key=lambda p: (-words(p), p.passage_id)
+    )
+    assert [hit.passage_id for hit in reranked.hits] == [passage.passage_id for passage in ordered[:5]]
+    assert list(reranked.beyond) == [passage.passage_id for passage in ordered[5:]]
+    assert reranker.asked == [[20]]
+    before = {hit.passage_id: hit.lanes for hit in candidates.hits}
+    for hit in reranked.hits:
+        assert hit.lanes == {**before[hit.passage_id], "rerank": hit.lanes["rerank"]}
+        assert (hit.lanes["rerank"].rank, hit.lanes["rerank"].score) == (hit.rank, hit.score)
+        assert hit.score == words(retriever.passage(hit.passage_id))
+    assert reranked.seconds.rerank > 0
+    assert candidates.seconds.rerank == 0
+
+
+def test_a_threshold_drops_what_scores_below_it(retriever: IndexRetriever) -> None:
+    whole = ask(retriever, "a river", "hybrid_rerank", k=20, depth=20)
+    cut = whole.hits[9].score
+    kept = [hit for hit in whole.hits if hit.score >= cut]
+    some = ask(retriever, "a river", "hybrid_rerank", k=5, depth=20, threshold=cut)
+    assert some.hits == whole.hits[:5]
+    assert some.beyond == tuple(hit.passage_id for hit in kept[5:])
+    assert some.dropped == whole.hits[len(kept) :]
+    assert [hit.rank for hit in some.dropped] == list(range(len(kept) + 1, 21))
+
+
+def test_an_emptied_context_is_a_result(retriever: IndexRetriever) -> None:
+    empty = ask(retriever, "a river", "hybrid_rerank", k=5, depth=10, threshold=1000.0)
+    assert (empty.hits, empty.beyond, len(empty.dropped)) == ((), (), 10)
+
+
+def test_a_threshold_belongs_to_its_reranker(index: Index, embedder: MiniLMEmbedder) -> None:
+    strict = IndexRetriever(index, embedder, LengthReranker(default_threshold=1000.0))
+    assert ask(strict, "a river", "hybrid_rerank").hits == ()
+    assert len(ask(strict, "a river", "hybrid_rerank", threshold=0.0).hits) == 5
+    assert len(ask(strict, "a river", "hybrid").hits) == 5
+
+
+def test_a_reranker_is_asked_for_many_queries_at_once(index: Index, embedder: MiniLMEmbedder) -> None:
+    reranker = LengthReranker()
+    requests = [RetrievalRequest(query, "hybrid_rerank", 3, depth=7) for query in QUERIES[:9]]
+    retrievals = anyio.run(IndexRetriever(index, embedder, reranker).retrieve_many, requests)
+    assert reranker.asked == [[7] * 9]
+    assert len({retrieval.seconds.rerank for retrieval in retrievals}) == 1
+
+
+def test_reranking_needs_a_reranker_and_says_how_to_set_one(index: Index, embedder: MiniLMEmbedder) -> None:
+    with pytest.raises(ConfigError, match=r"'hybrid_rerank' needs a reranker and none is set: .*retrieval\.reranker"):
+        ask(IndexRetriever(index, embedder), "a river", "hybrid_rerank")
+
+
+def test_a_broken_reranker_is_named(index: Index, embedder: MiniLMEmbedder) -> None:
+    broken = IndexRetriever(index, embedder, LengthReranker(factor=math.nan))
+    with pytest.raises(WeightsError, match=r"'length'.*not finite"):
+        ask(broken, "a river", "hybrid_rerank")
 
 
 def test_an_unknown_mode_offers_the_nearest(retriever: IndexRetriever) -> None:

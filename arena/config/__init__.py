@@ -1,0 +1,43 @@
+"""What a run is asked to do: frozen settings, their identity, and the only readings of the environment.
+
+A config file is YAML with the same keys as `RunConfig`. Unknown keys are refused with the nearest known
+one. `RunConfig.fingerprint_fields` lists what can change a result; where results are written, how many
+questions run at once and what is printed cannot, and are left out.
+"""
+
+from arena.config.environment import CACHE_VARIABLE, api_key, cache_dir, qdrant_key, tracking_uri
+from arena.config.loading import load_config, merge, validate_config
+from arena.config.run import RunConfig, fingerprint
+from arena.config.settings import (
+    CalibratedThreshold,
+    ChunkingConfig,
+    EmbeddingConfig,
+    IndexConfig,
+    LLMSettings,
+    RerankConfig,
+    RetrievalConfig,
+    SampleConfig,
+    Settings,
+)
+
+__all__ = [
+    "CACHE_VARIABLE",
+    "CalibratedThreshold",
+    "ChunkingConfig",
+    "EmbeddingConfig",
+    "IndexConfig",
+    "LLMSettings",
+    "RerankConfig",
+    "RetrievalConfig",
+    "RunConfig",
+    "SampleConfig",
+    "Settings",
+    "api_key",
+    "cache_dir",
+    "fingerprint",
+    "load_config",
+    "merge",
+    "qdrant_key",
+    "tracking_uri",
+    "validate_config",
+]

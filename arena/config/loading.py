@@ -1,0 +1,84 @@
+"""From a YAML file and options to a `RunConfig`, with messages that name the nearest known key."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from arena.config.run import RunConfig
+from arena.errors import ConfigError
+
+
+def load_config(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
+    """The config file (None = the defaults), with `overrides` laid over it, nested keys merged.
+
+    Raises:
+        ConfigError: the file is unreadable or not YAML, or a setting is unknown or out of range; the
+            message names the setting, the value and the nearest known key.
+    """
+    return validate_config(merge(_read_yaml(path), overrides), str(path) if path else "the command line")
+
+
+def validate_config(values: Mapping[str, Any], where: str) -> RunConfig:
+    """`values` as a RunConfig; `where` names their origin in messages."""
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        problems = "; ".join(_problems(error))
+        raise ConfigError(f"{where}: {problems}") from None
+
+
+def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with the settings of `over` laid over it, key by key inside nested ones."""
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        merged[key] = merge(below, value) if isinstance(value, Mapping) and isinstance(below, Mapping) else value
+    return merged
+
+
+def _read_yaml(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"no config file {str(path)!r}: check the path") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read config {str(path)!r}: {error}") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"config {str(path)!r} is not YAML: {' '.join(str(error).split())}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigError(f"config {str(path)!r} holds a {type(content).__name__}: it must be a mapping of settings")
+    return content
+
+
+def _problems(error: ValidationError) -> Iterator[str]:
+    for item in error.errors():
+        place = ".".join(str(part) for part in item["loc"])
+        if item["type"] == "extra_forbidden":
+            known = _known_keys(item["loc"][:-1])
+            near = difflib.get_close_matches(str(item["loc"][-1]), known, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
+            yield f"unknown setting {place!r}: {hint}"
+        elif item["type"] == "value_error":
+            yield item["msg"].removeprefix("Value error, ") + (f" (in {place!r})" if place else "")
+        else:
+            yield f"{place!r} is {item['input']!r}: {item['msg'][0].lower()}{item['msg'][1:]}"
+
+
+def _known_keys(location: tuple[int | str, ...]) -> list[str]:
+    model: type[BaseModel] = RunConfig
+    for part in location:
+        field = model.model_fields.get(str(part))
+        if field is None or not isinstance(field.annotation, type) or not issubclass(field.annotation, BaseModel):
+            return []
+        model = field.annotation
+    return list(model.model_fields)

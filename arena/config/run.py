@@ -1,0 +1,79 @@
+"""All settings of one `arena run`, and what of them identifies it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from arena.config.settings import (
+    ChunkingConfig,
+    EmbeddingConfig,
+    IndexConfig,
+    LLMSettings,
+    RerankConfig,
+    RetrievalConfig,
+    SampleConfig,
+    Settings,
+)
+
+_SPEED_AND_PLACE: Mapping[str, tuple[str, ...]] = {
+    "llm": ("api_key_variable", "timeout_seconds", "max_attempts", "concurrency"),
+    "embedding": ("batch_size", "devices"),
+    "index": ("url", "path", "api_key_variable"),
+    "rerank": ("batch_size", "devices"),
+}
+"""Settings that change how fast or where something is done, and no result."""
+
+
+class RunConfig(Settings):
+    """One `arena run`. The defaults are the quickstart's dataset, contestants and model."""
+
+    dataset: str = "world"
+    strategies: tuple[str, ...] = ("retrieval_only", "vanilla", "closed_book", "oracle")
+    modes: tuple[str, ...] = ("dense", "hybrid")
+    llm: LLMSettings = LLMSettings()
+    embedding: EmbeddingConfig = EmbeddingConfig()
+    chunking: ChunkingConfig = ChunkingConfig()
+    index: IndexConfig = IndexConfig()
+    retrieval: RetrievalConfig = RetrievalConfig()
+    rerank: RerankConfig = RerankConfig()
+    sample: SampleConfig = SampleConfig()
+    seed: int = Field(default=0, ge=0, description="Of sampling and of the bootstrap.")
+    runs_dir: Path = Path("runs")
+    run_id: str | None = Field(
+        default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description="Name of the run folder."
+    )
+    concurrency: int = Field(default=8, ge=1, description="Questions in flight at once.")
+    max_failure_share: Annotated[float, Field(ge=0.0, le=1.0)] = 0.05
+    mlflow: bool = True
+
+    @model_validator(mode="after")
+    def _something_competes(self) -> RunConfig:
+        for name in ("strategies", "modes"):
+            values = getattr(self, name)
+            if not values:
+                raise ValueError(f"{name} is empty: name at least one")
+            repeated = sorted({value for value in values if values.count(value) > 1})
+            if repeated:
+                raise ValueError(f"{name} lists {', '.join(repeated)} more than once")
+        return self
+
+    def fingerprint_fields(self) -> dict[str, Any]:
+        """All settings that can change a result, as plain JSON values."""
+        where_and_how_fast = {"runs_dir", "run_id", "concurrency", "max_failure_share", "mlflow"}
+        fields = self.model_dump(mode="json", exclude=where_and_how_fast)
+        for part, names in _SPEED_AND_PLACE.items():
+            for name in names:
+                del fields[part][name]
+        return fields
+
+
+def fingerprint(prefix: str, fields: Mapping[str, Any]) -> str:
+    """`PREFIX_` and 16 hex digits of the SHA-256 of the canonical JSON of `fields`."""
+    canonical = json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return f"{prefix}_{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"

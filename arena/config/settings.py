@@ -1,0 +1,138 @@
+"""The parts of a run's settings: model, embedder, index, retrieval, sample. All frozen, unknown keys refused."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Settings(BaseModel):
+    """Base of all settings: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class LLMSettings(Settings):
+    """One language model and how it is asked.
+
+    `model` is `PROVIDER:NAME` as LangChain's `init_chat_model` names it, or `local:smollm2-135m`,
+    `local:PATH.gguf`, `fake:`, `fake:SCRIPT`. With `base_url`, any OpenAI-compatible server is asked instead.
+    """
+
+    model: str = "local:smollm2-135m"
+    base_url: str | None = None
+    api_key_variable: str | None = Field(
+        default=None, description="Environment variable that holds the key; default: the provider's usual one."
+    )
+    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
+    max_tokens: int = Field(
+        default=256, ge=1, description="Upper bound of a reply in the model's tokens; reasoning counts."
+    )
+    seed: int | None = 0
+    timeout_seconds: float = Field(default=120.0, gt=0)
+    max_attempts: int = Field(default=4, ge=1, description="Attempts per call, the first included.")
+    concurrency: int | None = Field(
+        default=None, ge=1, description="Calls in flight at once; default 8, and 1 for `local:` (see arena.llm.local)."
+    )
+
+
+class EmbeddingConfig(Settings):
+    """The model that turns text into vectors. None = what suits the model and this machine.
+
+    `model`: `minilm` or `bge-m3`, a folder in the sentence-transformers format, or a name on the model hub.
+    `multivectors` keeps a vector a token for late interaction. `devices` and `batch_size` change speed only.
+    """
+
+    model: str = "minilm"
+    revision: str | None = None
+    max_length: int | None = Field(default=None, ge=1, description="Tokens read of a text; the rest is cut off.")
+    dtype: Literal["float32", "float16", "bfloat16"] | None = None
+    batch_size: int | None = Field(default=None, ge=1)
+    devices: tuple[str, ...] | None = Field(default=None, description="As torch names them: cpu, cuda:0, ...")
+    query_instruction: str | None = None
+    passage_instruction: str | None = None
+    multivectors: bool = False
+
+
+class IndexConfig(Settings):
+    """The engine that holds both lanes of every passage.
+
+    `edge`: embedded Qdrant, files in the cache folder. `server`: a Qdrant at `url`, whose key comes from
+    `api_key_variable`, or Qdrant's local mode at `path` (a folder, or `:memory:`). `search`: exact up to 200,000
+    passages and HNSW above (`auto`), or always one of them.
+    """
+
+    engine: Literal["edge", "server"] = "edge"
+    url: str | None = None
+    path: str | None = None
+    api_key_variable: str = "QDRANT_API_KEY"
+    search: Literal["auto", "exact", "hnsw"] = "auto"
+
+
+class ChunkingConfig(Settings):
+    """How documents become passages: whole (`tokens` None), or pieces of `tokens` that share `overlap`."""
+
+    tokens: int | None = Field(default=None, ge=1)
+    overlap: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _advances(self) -> ChunkingConfig:
+        if self.overlap and (self.tokens is None or self.overlap >= self.tokens):
+            raise ValueError(f"overlap {self.overlap} needs tokens greater than itself, not {self.tokens}")
+        return self
+
+
+class CalibratedThreshold(Settings):
+    """A threshold and the reranker whose scores it was calibrated on."""
+
+    value: float
+    reranker: str
+
+
+class RerankConfig(Settings):
+    """The second look of mode `hybrid_rerank`.
+
+    `model`: `late_interaction`, `bge-reranker-v2-m3`, a folder, or a cross-encoder's name on the model hub.
+    `threshold`: candidates scored below it are dropped; `default` is the reranker's own (0.15 for
+    bge-reranker-v2-m3, none where none is known), a number is taken as it is, and a calibrated one,
+    `{value: 0.2, reranker: NAME}`, is refused for another reranker than its own.
+    """
+
+    model: str = "late_interaction"
+    revision: str | None = None
+    threshold: float | CalibratedThreshold | Literal["default"] = "default"
+    max_length: int | None = Field(default=None, ge=1)
+    dtype: Literal["float32", "float16", "bfloat16"] | None = None
+    batch_size: int | None = Field(default=None, ge=1)
+    devices: tuple[str, ...] | None = None
+
+
+class RetrievalConfig(Settings):
+    """The one retrieve node. The same for every strategy of a run, so that only the strategy differs."""
+
+    k: int = Field(default=5, ge=1, description="Passages a retrieval returns.")
+    depth: int = Field(default=50, ge=1, description="Candidates per lane before fusion.")
+    fusion: Literal["rrf", "dbsf"] = "rrf"
+    rrf_k: int = Field(default=60, ge=1, description="Constant of reciprocal rank fusion (Cormack et al. 2009: 60).")
+    lane_weights: tuple[float, float] | None = Field(
+        default=None, description="Weights of the dense and the sparse lane in RRF; None = equal."
+    )
+
+    @model_validator(mode="after")
+    def _depth_covers_k(self) -> RetrievalConfig:
+        if self.depth < self.k:
+            raise ValueError(f"depth {self.depth} is smaller than k {self.k}: fusion could not fill k places")
+        return self
+
+
+class SampleConfig(Settings):
+    """Which questions are asked.
+
+    `limit` bounds every cell, `model_limit` the cells that call a language model (None = all questions).
+    `balance`: `proportional` keeps the dataset's mix of kinds and hops, `even` gives each an equal share.
+    """
+
+    limit: int | None = Field(default=None, ge=1)
+    model_limit: int | None = Field(default=None, ge=1)
+    balance: Literal["proportional", "even"] = "proportional"

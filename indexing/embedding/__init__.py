@@ -1,0 +1,32 @@
+"""Text to the two lanes of the index.
+
+An `Encoder` is a neural pass (bge-m3, any sentence-transformers model, either of them behind the cache); an
+`IndexEmbedder` makes both lanes of it, with BM25 where the pass has no lexical weights. `open_embedder` builds one.
+"""
+
+from __future__ import annotations
+
+from indexing.embedding.bge_m3 import BgeM3Encoder
+from indexing.embedding.cached import CachedEncoder
+from indexing.embedding.embedder import IndexEmbedder, LaneEmbedder, TimedQueries, embed_queries_timed
+from indexing.embedding.encoder import Encoded, Encoder
+from indexing.embedding.factory import open_embedder
+from indexing.embedding.sentence_transformer import MiniLMEmbedder, SentenceTransformerEncoder
+from indexing.embedding.settings import EmbeddingSettings
+from indexing.embedding.store import EmbeddingCache
+
+__all__ = [
+    "BgeM3Encoder",
+    "CachedEncoder",
+    "EmbeddingCache",
+    "EmbeddingSettings",
+    "Encoded",
+    "Encoder",
+    "IndexEmbedder",
+    "LaneEmbedder",
+    "MiniLMEmbedder",
+    "SentenceTransformerEncoder",
+    "TimedQueries",
+    "embed_queries_timed",
+    "open_embedder",
+]

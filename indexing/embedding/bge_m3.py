@@ -1,0 +1,185 @@
+"""bge-m3 (Chen et al., 2024) through FlagEmbedding: dense, lexical and token vectors of one forward pass."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.errors import WeightsError
+from arena.protocols import SparseVector, Vectors
+from indexing.embedding.devices import chosen_devices, dealt, default_batch_size, provenance, replicas
+from indexing.embedding.encoder import (
+    Encoded,
+    Identity,
+    Provenance,
+    TimedEncoded,
+    concatenated,
+    one_by_one,
+    require_finite,
+    unit_rows,
+)
+from indexing.embedding.model_folder import FETCH, folder_identity, tokens_read
+from indexing.embedding.settings import EmbeddingSettings
+
+if TYPE_CHECKING:
+    import torch
+
+HEADS = ("sparse_linear.pt", "colbert_linear.pt")
+BATCH_TOKENS = 512  # padded tokens a text of the batch size may take: long texts go in smaller batches
+
+Tokens = NDArray[np.int64]
+
+
+class BgeM3Encoder:
+    """An `Encoder` over the model and tokenizer of FlagEmbedding's `BGEM3FlagModel`.
+
+    Its `encode` runs the first batch of a call twice to try out the memory, draws bars, and starts processes for
+    several devices; so batches are made here and the model is called once for each. Lexical weights are on the
+    tokenizer's ids, the largest of a token's occurrences, special tokens left out. Half precision is the
+    default on a GPU, single precision on the CPU.
+    """
+
+    def __init__(self, folder: Path, settings: EmbeddingSettings, *, name: str | None = None) -> None:
+        """`name` is the model's in its identity, the folder's where None.
+
+        Raises `WeightsError` when the folder holds no loadable bge-m3, `ConfigError` when a setting does not fit it.
+        """
+        self._hashes = folder_identity(folder)
+        self._devices = chosen_devices(settings.devices)
+        self._batch_size = settings.batch_size or default_batch_size(self._devices)
+        self._dtype = settings.dtype or ("float32" if self._devices[0] == "cpu" else "float16")
+        self._multivectors = settings.multivectors
+        self._name = name or folder.name
+        self._query = settings.query_instruction or ""
+        self._passage = settings.passage_instruction or ""
+        flag_model = _load(folder, self._dtype)
+        self._tokenizer = flag_model.tokenizer
+        self._special = np.array(sorted(self._tokenizer.all_special_ids), dtype=np.int64)
+        self._max_length = tokens_read(flag_model.model.config, settings.max_length)
+        self._dimension = int(flag_model.model.config.hidden_size)
+        self._replicas = replicas(flag_model.model, self._devices)
+        self.queries([""])  # a broken model shows here, and the first query timed is not the one that warms it up
+
+    @property
+    def identity(self) -> Identity:
+        return {
+            "model": self._name,
+            **self._hashes,
+            "dtype": self._dtype,
+            "max_length_tokens": self._max_length,
+            "query_instruction": self._query,
+            "passage_instruction": self._passage,
+            "multivectors": "all tokens but the first" if self._multivectors else "none",
+        }
+
+    @property
+    def provenance(self) -> Provenance:
+        return provenance(self._devices, self._batch_size)
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    @property
+    def batch_texts(self) -> int:
+        return self._batch_size * len(self._devices)
+
+    def count_truncated(self, texts: Sequence[str]) -> int:
+        if not texts:
+            return 0
+        return sum(len(ids) > self._max_length for ids in self._tokens(self._passage, texts, truncation=False))
+
+    def passages(self, texts: Sequence[str]) -> Encoded:
+        return self._encode(self._passage, texts, self._replicas)
+
+    def queries(self, texts: Sequence[str]) -> TimedEncoded:
+        return one_by_one(lambda alone: self._encode(self._query, alone, self._replicas[:1]), texts)
+
+    def _encode(self, instruction: str, texts: Sequence[str], models: Sequence[torch.nn.Module]) -> Encoded:
+        if not texts:
+            return Encoded(np.empty((0, self._dimension), np.float32), (), () if self._multivectors else None)
+        encoded = dealt(models, self._tokens(instruction, texts), len, self._share)
+        return require_finite(encoded, texts, self.identity)
+
+    def _tokens(self, instruction: str, texts: Sequence[str], *, truncation: bool = True) -> list[list[int]]:
+        encoded = self._tokenizer(
+            [instruction + text for text in texts],
+            truncation=truncation,
+            max_length=self._max_length if truncation else None,
+            return_attention_mask=False,
+            verbose=False,
+        )
+        ids: list[list[int]] = encoded["input_ids"]
+        return ids
+
+    def _share(self, model: torch.nn.Module, tokens: list[list[int]]) -> Encoded:
+        """One device's part, longest text first."""
+        return concatenated([self._forward(model, batch) for batch in _batches(tokens, self._batch_size)])
+
+    def _forward(self, model: torch.nn.Module, batch: list[list[int]]) -> Encoded:
+        import torch
+
+        lengths = [len(ids) for ids in batch]
+        ids = np.full((len(batch), max(lengths)), self._tokenizer.pad_token_id, dtype=np.int64)
+        for row, tokens in zip(ids, batch, strict=True):
+            row[: len(tokens)] = tokens
+        mask = np.arange(ids.shape[1]) < np.array(lengths)[:, None]
+        device = next(model.parameters()).device
+        inputs = {
+            "input_ids": torch.from_numpy(ids).to(device),
+            "attention_mask": torch.from_numpy(mask.astype(np.int64)).to(device),
+        }
+        with torch.inference_mode():
+            outputs = model(inputs, return_dense=True, return_sparse=True, return_colbert_vecs=self._multivectors)
+        weights = _float32(outputs["sparse_vecs"])[:, :, 0]
+        lexical = [self._lexical(ids[row, :length], weights[row, :length]) for row, length in enumerate(lengths)]
+        multi = None
+        if self._multivectors:
+            matrices = _float32(outputs["colbert_vecs"])  # without the first token
+            multi = tuple(unit_rows(matrices[row, : length - 1]) for row, length in enumerate(lengths))
+        return Encoded(unit_rows(_float32(outputs["dense_vecs"])), tuple(lexical), multi)
+
+    def _lexical(self, ids: Tokens, weights: Vectors) -> SparseVector:
+        kept = ~np.isin(ids, self._special) & ~(weights <= 0)  # a weight that is no number is kept, to be refused
+        ids, weights = ids[kept], weights[kept]
+        order = np.lexsort((weights, ids))
+        ids, weights = ids[order], weights[order]
+        largest = np.flatnonzero(np.diff(ids, append=-1))  # the last of each run of one id
+        return SparseVector(tuple(ids[largest].tolist()), tuple(weights[largest].tolist()))
+
+
+def is_bge_m3(folder: Path) -> bool:
+    """Whether the model in `folder` has bge-m3's two heads."""
+    return all((folder / head).is_file() for head in HEADS)
+
+
+def _load(folder: Path, dtype: str) -> Any:
+    if not is_bge_m3(folder):
+        raise WeightsError(f"no bge-m3 in {str(folder)!r}: it lacks {' or '.join(HEADS)}; {FETCH}")
+    from FlagEmbedding import BGEM3FlagModel
+
+    try:
+        return BGEM3FlagModel(
+            str(folder), use_fp16=dtype == "float16", use_bf16=dtype == "bfloat16", devices="cpu", local_files_only=True
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, pickle.UnpicklingError) as error:
+        raise WeightsError(f"no loadable bge-m3 in {str(folder)!r}: {error}; {FETCH}") from error
+
+
+def _batches(tokens: Sequence[list[int]], batch_size: int) -> Iterator[list[list[int]]]:
+    """Runs of the longest-first texts, of at most `batch_size` texts and `batch_size * BATCH_TOKENS` padded tokens."""
+    start = 0
+    while start < len(tokens):
+        rows = max(1, min(batch_size, batch_size * BATCH_TOKENS // len(tokens[start])))
+        yield list(tokens[start : start + rows])
+        start += rows
+
+
+def _float32(tensor: torch.Tensor) -> Vectors:
+    array: Vectors = tensor.float().cpu().numpy()
+    return array

@@ -1,0 +1,204 @@
+"""What all engines do alike: check what goes in, put lanes in total order, fuse them, measure recall."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from arena.errors import IndexMismatchError
+from arena.protocols import Embedding, SparseVector, Vectors
+from indexing.engines.fusion import RRF_K, Fusion, fused
+from indexing.engines.ranking import Lane, Ranked, Ranking, has_ties, in_order, settled
+from indexing.engines.settings import EngineSettings
+
+DENSE = "dense"
+SPARSE = "sparse"
+MULTI = "multi"
+
+Term = Vectors | SparseVector
+"""One query in a lane: (d,) float32, or term weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The vectors of every point. `idf`: whether the engine weights terms by their rarity, as BM25 wants.
+
+    `multi_dimension`: width of the token vectors for late interaction (None = there are none).
+    """
+
+    dimension: int
+    idf: bool = True
+    multi_dimension: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One lane of one query: what was asked there, and what it found."""
+
+    name: str
+    query: Term
+    found: Lane
+
+
+@dataclass(frozen=True, slots=True)
+class FusionJob:
+    """One query whose lanes are known and wait to be fused; lanes that found nothing, and their weights, are out."""
+
+    sources: tuple[Source, ...]
+    fusion: Fusion
+
+    @property
+    def weights(self) -> list[float] | None:
+        """One for each source; None = equal."""
+        names = {source.name for source in self.sources}
+        given = self.fusion.weights
+        return given and [weight for name, weight in zip((DENSE, SPARSE), given, strict=True) if name in names]
+
+
+class Collection(ABC):
+    """The part of `indexing.engines.Engine` that rests on a few primitives of an engine's own."""
+
+    def __init__(self, shape: Shape, settings: EngineSettings) -> None:
+        self._shape = shape
+        self._settings = settings
+        self._points: int | None = None  # known until more are added: asking a server takes a round trip
+
+    @abstractmethod
+    def _count(self) -> int:
+        """Number of points."""
+
+    @abstractmethod
+    def _store(self, positions: Sequence[int], embedding: Embedding) -> None:
+        """Store checked points; `embedding.multi` is None where the collection has no room for it."""
+
+    @abstractmethod
+    def _nearest(self, lane: str, queries: Sequence[Term], limit: int, *, exact: bool) -> list[list[Ranked]]:
+        """The `limit` best of each query in one lane, descending, ties in any order; one batch."""
+
+    @abstractmethod
+    def _fuse(self, jobs: Sequence[FusionJob], depth: int) -> list[list[Ranked]]:
+        """Prefetch each source among what it found and fuse, in one query for each job; ties in any order."""
+
+    @abstractmethod
+    def _interact(self, query: Vectors, positions: Sequence[int]) -> list[Ranked]:
+        """MaxSim of those points that have token vectors, in any order."""
+
+    def add(self, positions: Sequence[int], embedding: Embedding) -> None:
+        """See `Engine.add`."""
+        if self._shape.multi_dimension is None:
+            embedding = replace(embedding, multi=None)
+        self._check_points(positions, embedding)
+        self._points = None
+        self._store(positions, embedding)
+
+    def count(self) -> int:
+        """See `Engine.count`."""
+        if self._points is None:
+            self._points = self._count()
+        return self._points
+
+    def dense(self, queries: Vectors, limit: int) -> list[Ranking]:
+        """See `Engine.dense`."""
+        return [Ranking(lane, {DENSE: lane}) for lane in self._dense_lanes(queries, limit)]
+
+    def hybrid(
+        self,
+        dense: Vectors,
+        sparse: Sequence[SparseVector],
+        *,
+        depth: int,
+        rrf_k: int = RRF_K,
+        weights: tuple[float, float] | None = None,
+        fusion: str = "rrf",
+    ) -> list[Ranking]:
+        """See `Engine.hybrid`. Why every run gives the same answer, however the engine breaks ties.
+
+        1. The lanes are ranked first, in total order: whatever ties at the cut is fetched and ordered.
+        2. One query then prefetches both lanes among exactly those candidates and fuses them. It cannot pick other
+           candidates, and costs little because it compares at most 2 * depth points.
+        3. Ranks are all that RRF reads, and inside a lane an engine orders ties as its files lie. Where a lane has
+           ties (BM25 often has), its ranks are settled by position instead and fused here, in the engine's
+           own arithmetic.
+        4. Fused scores tie all the time (rank r of one lane, rank r of the other). All fused candidates are
+           fetched and put in total order before anyone cuts.
+        """
+        how = Fusion(fusion, rrf_k, weights)
+        pairs = list(zip(self._dense_lanes(dense, depth), self._sparse_lanes(sparse, depth), strict=True))
+        jobs = {}
+        for i, (one, other) in enumerate(pairs):
+            sources = tuple(s for s in (Source(DENSE, dense[i], one), Source(SPARSE, sparse[i], other)) if s.found)
+            if sources and not any(has_ties(source.found) for source in sources):
+                jobs[i] = FusionJob(sources, how)
+        inside = dict(zip(jobs, self._fuse(list(jobs.values()), depth), strict=True))
+        return [
+            Ranking(
+                in_order(inside[i]) if i in inside else fused(pair, how),
+                dict(zip((DENSE, SPARSE), pair, strict=True)),
+            )
+            for i, pair in enumerate(pairs)
+        ]
+
+    def maxsim(self, query: Vectors, positions: Sequence[int]) -> list[float]:
+        """See `Engine.maxsim`."""
+        scores = dict(self._interact(query, positions)) if positions else {}
+        missing = [position for position in positions if position not in scores]
+        if missing:
+            raise ValueError(f"the passage at position {missing[0]} has no token vectors")
+        return [scores[position] for position in positions]
+
+    def measure_recall(self, queries: Vectors, k: int) -> float:
+        """See `Engine.measure_recall`."""
+        truth = self._dense_lanes(queries, k, exact=True)
+        found = self._dense_lanes(queries, k)
+        wanted = sum(map(len, truth))
+        if not wanted:
+            raise ValueError("recall needs at least one query and one point")
+        same = sum(len(_positions(one) & _positions(other)) for one, other in zip(truth, found, strict=True))
+        return same / wanted
+
+    @property
+    def _exact(self) -> bool:
+        return not self._settings.uses_graph(self.count())
+
+    def _dense_lanes(self, queries: Vectors, limit: int, *, exact: bool | None = None) -> list[Lane]:
+        if queries.shape[1] != self._shape.dimension:
+            raise IndexMismatchError(
+                f"a query vector has {queries.shape[1]} dimensions, the index {self._shape.dimension}: "
+                "ask with the model that embedded its passages"
+            )
+        return self._lanes(DENSE, list(queries), limit, self._exact if exact is None else exact)
+
+    def _sparse_lanes(self, queries: Sequence[SparseVector], limit: int) -> list[Lane]:
+        return self._lanes(SPARSE, queries, limit, exact=True)
+
+    def _lanes(self, lane: str, queries: Sequence[Term], limit: int, exact: bool) -> list[Lane]:
+        everything = self.count() + 1  # one more than there is, so that no row looks cut
+
+        def fetch(which: Sequence[int], n: int) -> list[list[Ranked]]:
+            return self._nearest(lane, [queries[i] for i in which], min(n, everything), exact=exact)
+
+        return settled(fetch, len(queries), limit)
+
+    def _check_points(self, positions: Sequence[int], embedding: Embedding) -> None:
+        """Raise `ValueError` on vectors that an engine would store and then never find, or find wrongly."""
+        dense = embedding.dense
+        if dense.shape[1] != self._shape.dimension:
+            raise ValueError(f"the dense vectors have {dense.shape[1]} dimensions, the index {self._shape.dimension}")
+        if not np.isfinite(dense).all():
+            row = int(np.flatnonzero(~np.isfinite(dense).all(axis=1))[0])
+            raise ValueError(f"the dense vector at position {positions[row]} is not finite")
+        for position, tokens in zip(positions, embedding.multi or (), strict=embedding.multi is not None):
+            if tokens.shape[1] != self._shape.multi_dimension:
+                raise ValueError(
+                    f"the token vectors at position {position} have {tokens.shape[1]} dimensions, "
+                    f"the index {self._shape.multi_dimension}"
+                )
+            if not np.isfinite(tokens).all():
+                raise ValueError(f"a token vector at position {position} is not finite")
+
+
+def _positions(lane: Lane) -> set[int]:
+    return {ranked.position for ranked in lane}

@@ -1,0 +1,79 @@
+"""A Qdrant client, and what its failures mean to the one who configured it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.errors import ConfigError
+from indexing.engines.settings import MEMORY, EngineSettings
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient
+
+TIMEOUT_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An open client. `local`: the client's own local mode; `where`: the place in words, without the key."""
+
+    client: QdrantClient
+    local: bool
+    where: str
+
+    @classmethod
+    def open(cls, folder: Path, settings: EngineSettings) -> Connection:
+        """The place that the settings name; local mode inside `folder` where they name none.
+
+        Raises `ConfigError` when the place cannot be used; whether a server answers is seen at the first request.
+        """
+        from qdrant_client import QdrantClient
+
+        if settings.url:
+            try:
+                # Comparing versions would cost a request and answer a dead server with a warning.
+                client = QdrantClient(
+                    settings.url, api_key=settings.api_key, timeout=TIMEOUT_SECONDS, check_compatibility=False
+                )
+            except ValueError as error:
+                raise ConfigError(f"no Qdrant URL: {settings.url!r} ({error}); write it as http://HOST:6333") from error
+            return cls(client, False, f"at {settings.url!r}")
+        if settings.path == MEMORY:
+            return cls(QdrantClient(MEMORY), True, "in memory")
+        path = settings.path or str(folder / "qdrant")
+        try:
+            # Threads take turns in the retriever's pool; SQLite is only written while the index is built.
+            client = QdrantClient(path=path, force_disable_check_same_thread=True)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise ConfigError(
+                f"cannot open Qdrant's files in {path!r}: {error}; only one process at a time can: end the other, "
+                "or use a Qdrant server or engine 'edge'"
+            ) from error
+        return cls(client, True, f"in {path!r}")
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn what a server does wrong into what the user can do about it."""
+        from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+        try:
+            yield
+        except UnexpectedResponse as error:
+            if error.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+                raise ConfigError(
+                    f"Qdrant {self.where} refuses the API key (HTTP {error.status_code}): check the key and its rights"
+                ) from error
+            raise ConfigError(f"Qdrant {self.where} cannot do this: {' '.join(str(error).split())}") from error
+        except ResponseHandlingException as error:
+            raise ConfigError(
+                f"no Qdrant answers {self.where}: {error.source or type(error.source).__name__}; start the server "
+                "or correct the URL"
+            ) from error
+
+    def close(self) -> None:
+        self.client.close()

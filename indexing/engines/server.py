@@ -1,0 +1,265 @@
+"""Qdrant through its client: a server at a URL, or the client's own local mode in a folder or in memory.
+
+A folder keeps what belongs to an index, so it holds a small file that names the collection, wherever that lies. Local
+mode is exact, slow and made for thousands of points; in memory it is the tests' independent reference.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.errors import IndexMismatchError
+from arena.protocols import Embedding, SparseVector, Vectors
+from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term
+from indexing.engines.connection import Connection
+from indexing.engines.ranking import Ranked
+from indexing.engines.settings import EngineSettings
+
+if TYPE_CHECKING:
+    from qdrant_client import models
+
+POINTER = "collection.json"
+_MOST_FLOATS = 1_000_000  # in one request: about 20 MB of JSON, below a server's usual 32 MB
+_POLL_SECONDS = 0.5
+
+
+class ServerEngine(Collection):
+    """`indexing.engines.Engine` over one collection of a Qdrant client."""
+
+    def __init__(self, connection: Connection, name: str, shape: Shape, settings: EngineSettings) -> None:
+        super().__init__(shape, settings)
+        self._connection = connection
+        self._name = name
+
+    @staticmethod
+    def version() -> str:
+        return version("qdrant-client")
+
+    @classmethod
+    def create(
+        cls,
+        folder: Path,
+        dimension: int,
+        *,
+        idf: bool = True,
+        multi_dimension: int | None = None,
+        settings: EngineSettings | None = None,
+    ) -> ServerEngine:
+        settings = settings or EngineSettings("server")
+        shape, name = Shape(dimension, idf, multi_dimension), f"arena-{uuid.uuid4().hex}"
+        folder.mkdir(parents=True)
+        (folder / POINTER).write_text(json.dumps({"collection": name, "shape": asdict(shape)}), encoding="utf-8")
+        with ExitStack() as undo:
+            engine = cls(Connection.open(folder, settings), name, shape, settings)
+            undo.callback(engine.close)
+            engine._create()
+            undo.pop_all()
+        return engine
+
+    @classmethod
+    def load(cls, folder: Path, *, settings: EngineSettings | None = None) -> ServerEngine:
+        settings = settings or EngineSettings("server")
+        name, shape = _read_pointer(folder)
+        with ExitStack() as undo:
+            engine = cls(Connection.open(folder, settings), name, shape, settings)
+            undo.callback(engine.close)
+            engine._check_collection()
+            undo.pop_all()
+        return engine
+
+    @classmethod
+    def discard(cls, folder: Path, *, settings: EngineSettings | None = None) -> None:
+        name, _ = _read_pointer(folder)
+        connection = Connection.open(folder, settings or EngineSettings("server"))
+        try:
+            with connection.errors():
+                connection.client.delete_collection(name)
+        finally:
+            connection.close()
+
+    def flush(self) -> None:
+        """A server makes what it acknowledged durable by itself; only a graph takes time."""
+        if self._exact:
+            return
+        from qdrant_client import models
+
+        with self._connection.errors():
+            self._connection.client.update_collection(self._name, hnsw_config=self._graph())
+            if not self._connection.local:
+                time.sleep(_POLL_SECONDS)  # until the server has noticed that there is work
+                while self._connection.client.get_collection(self._name).status == models.CollectionStatus.YELLOW:
+                    time.sleep(_POLL_SECONDS)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _count(self) -> int:
+        with self._connection.errors():
+            return self._connection.client.count(self._name, exact=True).count
+
+    def _create(self) -> None:
+        from qdrant_client import models
+
+        no_graph = models.HnswConfigDiff(m=0)
+        vectors = {DENSE: models.VectorParams(size=self._shape.dimension, distance=models.Distance.COSINE)}
+        if self._shape.multi_dimension is not None:
+            vectors[MULTI] = models.VectorParams(
+                size=self._shape.multi_dimension,
+                distance=models.Distance.COSINE,
+                multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
+                hnsw_config=no_graph,
+            )
+        idf = models.Modifier.IDF if self._shape.idf else None
+        with self._connection.errors():
+            self._connection.client.create_collection(
+                self._name,
+                vectors_config=vectors,
+                sparse_vectors_config={SPARSE: models.SparseVectorParams(modifier=idf)},
+                shard_number=1,  # idf is counted in each shard
+                hnsw_config=no_graph,
+            )
+
+    def _check_collection(self) -> None:
+        where = self._connection.where
+        with self._connection.errors():
+            if not self._connection.client.collection_exists(self._name):
+                raise IndexMismatchError(f"no collection {self._name!r} {where}: `arena index build` makes a new one")
+            vectors = self._connection.client.get_collection(self._name).config.params.vectors
+        dense = vectors.get(DENSE) if isinstance(vectors, dict) else None
+        found = dense.size if dense else None
+        if found != self._shape.dimension:
+            raise IndexMismatchError(
+                f"collection {self._name!r} {where} holds vectors of {found} dimensions, the index has "
+                f"{self._shape.dimension}: `arena index build` makes a matching one"
+            )
+
+    def _store(self, positions: Sequence[int], embedding: Embedding) -> None:
+        from qdrant_client import models
+
+        points: list[models.PointStruct] = []
+        floats = 0
+        for row, position in enumerate(positions):
+            sparse = embedding.sparse[row]
+            vectors: dict[str, models.Vector] = {DENSE: embedding.dense[row].tolist()}
+            if sparse.indices:  # local mode would count an empty one among the texts that idf is about
+                vectors[SPARSE] = _term_vector(sparse)
+            size = self._shape.dimension + 2 * len(sparse.indices)
+            if embedding.multi is not None:
+                vectors[MULTI] = embedding.multi[row].tolist()
+                size += embedding.multi[row].size
+            if points and floats + size > _MOST_FLOATS:
+                self._upsert(points)
+                points, floats = [], 0
+            points.append(models.PointStruct(id=position, vector=vectors))
+            floats += size
+        self._upsert(points)
+
+    def _upsert(self, points: list[models.PointStruct]) -> None:
+        if points:
+            with self._connection.errors():
+                self._connection.client.upsert(self._name, points, wait=True)
+
+    def _graph(self) -> models.HnswConfigDiff:
+        from qdrant_client import models
+
+        return models.HnswConfigDiff(
+            m=self._settings.hnsw_m, ef_construct=self._settings.hnsw_ef_construct, full_scan_threshold=10
+        )
+
+    def _nearest(self, lane: str, queries: Sequence[Term], limit: int, *, exact: bool) -> list[list[Ranked]]:
+        from qdrant_client import models
+
+        params = self._params(exact=exact)
+        return self._run(
+            [models.QueryRequest(query=_vector(query), using=lane, limit=limit, params=params) for query in queries]
+        )
+
+    def _fuse(self, jobs: Sequence[FusionJob], depth: int) -> list[list[Ranked]]:
+        return self._run([self._fusion_request(job, depth) for job in jobs])
+
+    def _interact(self, query: Vectors, positions: Sequence[int]) -> list[Ranked]:
+        from qdrant_client import models
+
+        (row,) = self._run(
+            [
+                models.QueryRequest(
+                    query=query.tolist(),
+                    using=MULTI,
+                    limit=len(positions),
+                    filter=_among(positions),
+                    params=self._params(exact=True),
+                )
+            ]
+        )
+        return row
+
+    def _fusion_request(self, job: FusionJob, depth: int) -> models.QueryRequest:
+        from qdrant_client import models
+
+        # Local mode ignores a filter beside a fusion; inside a prefetch it heeds it.
+        prefetches = [
+            models.Prefetch(
+                query=_vector(source.query),
+                using=source.name,
+                limit=depth,
+                filter=_among([ranked.position for ranked in source.found]),
+                params=self._params(exact=True),
+            )
+            for source in job.sources
+        ]
+        how: models.FusionQuery | models.RrfQuery
+        if job.fusion.method == "dbsf":
+            how = models.FusionQuery(fusion=models.Fusion.DBSF)
+        else:
+            how = models.RrfQuery(rrf=models.Rrf(k=job.fusion.rrf_k, weights=job.weights))
+        return models.QueryRequest(prefetch=prefetches, query=how, limit=2 * depth)
+
+    def _params(self, *, exact: bool) -> models.SearchParams | None:
+        from qdrant_client import models
+
+        if self._connection.local:  # always exact, and says so with a warning when told
+            return None
+        return models.SearchParams(exact=True) if exact else models.SearchParams(hnsw_ef=self._settings.hnsw_ef)
+
+    def _run(self, requests: list[models.QueryRequest]) -> list[list[Ranked]]:
+        if not requests:
+            return []
+        with self._connection.errors():
+            answers = self._connection.client.query_batch_points(self._name, requests)
+        return [[Ranked(int(point.id), point.score) for point in answer.points] for answer in answers]
+
+
+def _read_pointer(folder: Path) -> tuple[str, Shape]:
+    """Name and shape of the collection of a folder; `OSError` where there is none."""
+    try:
+        content = json.loads((folder / POINTER).read_bytes())
+        return str(content["collection"]), Shape(**content["shape"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise OSError(f"cannot read {str(folder / POINTER)!r}: {error}") from error
+
+
+def _vector(query: Term) -> list[float] | models.SparseVector:
+    if isinstance(query, SparseVector):
+        return _term_vector(query)
+    floats: list[float] = query.tolist()
+    return floats
+
+
+def _term_vector(vector: SparseVector) -> models.SparseVector:
+    from qdrant_client import models
+
+    return models.SparseVector(indices=list(vector.indices), values=list(vector.values))
+
+
+def _among(positions: Sequence[int]) -> models.Filter:
+    from qdrant_client import models
+
+    return models.Filter(must=[models.HasIdCondition(has_id=list(positions))])

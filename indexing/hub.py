@@ -1,0 +1,99 @@
+"""Models of the hub that are not pinned here: any repository, at the commit it had when it was first fetched."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from arena.errors import WeightsError
+from indexing.progress import Progress, silent
+
+COMPLETE = ".complete.json"
+_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+_SETTINGS = (".json", ".txt", ".model", ".pt")
+_OTHER_FORMATS = {"onnx", "openvino"}
+
+
+def is_hub_name(name: str) -> bool:
+    """Whether `name` reads as ORG/NAME."""
+    return _NAME.fullmatch(name) is not None
+
+
+def fetch_repository(
+    name: str, revision: str | None, root: Path, progress: Progress = silent, *, endpoint: str | None = None
+) -> Path:
+    """The folder under `root` that holds the model `name` (ORG/NAME) at `revision`, downloaded first if needed.
+
+    A download is resumed where it stopped, and once complete asks no network again: a branch stays at the commit it
+    had (see `repository_commit`). `endpoint` None is the hub that huggingface_hub is set up for. Raises
+    `WeightsError` saying what to fetch and where to place it.
+    """
+    folder = root / "hub" / f"{name.replace('/', '--')}@{(revision or 'main').replace('/', '--')}"
+    if (folder / COMPLETE).is_file():
+        return folder
+    import huggingface_hub
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+    from requests import RequestException
+
+    try:
+        with _no_bars():
+            api = huggingface_hub.HfApi(endpoint=endpoint)
+            info = api.model_info(name, revision=revision, files_metadata=True)
+            sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
+            wanted = _wanted(list(sizes))
+            total, done = sum(sizes[path] for path in wanted), 0
+            for path in wanted:
+                progress(done, total, name)
+                api.hf_hub_download(name, path, revision=info.sha, local_dir=folder)
+                done += sizes[path]
+            progress(done, total, name)
+        (folder / COMPLETE).write_text(json.dumps({"repository": name, "commit": info.sha}), encoding="utf-8")
+    except (HfHubHTTPError, HFValidationError, RequestException, OSError, ValueError) as error:
+        at = f" at revision {revision!r}" if revision else ""
+        raise WeightsError(
+            f"cannot fetch the model {name!r}{at} from the hub: {_first_line(error)}; check the name, or, without a "
+            "network, copy the repository's files into a folder and give that folder as the model"
+        ) from error
+    return folder
+
+
+def repository_commit(folder: Path) -> str | None:
+    """The commit that `fetch_repository` brought into `folder`; None for any other folder."""
+    try:
+        commit = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))["commit"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return str(commit)
+
+
+def _wanted(paths: Sequence[str]) -> list[str]:
+    """Settings, tokenizers and weights, small files first; pickled weights only where there are no safetensors."""
+    files = [PurePosixPath(path) for path in paths if not _OTHER_FORMATS & set(PurePosixPath(path).parts)]
+    safe = {file.parent for file in files if file.suffix == ".safetensors"}
+    settings = [str(file) for file in files if file.suffix in _SETTINGS]
+    weights = [str(f) for f in files if f.suffix == ".safetensors" or (f.suffix == ".bin" and f.parent not in safe)]
+    if not weights:
+        raise ValueError("the repository holds no PyTorch weights")
+    return sorted(settings) + sorted(weights)
+
+
+@contextmanager
+def _no_bars() -> Iterator[None]:
+    """Progress is reported to the caller; a second bar would draw over it."""
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    if are_progress_bars_disabled():
+        yield
+        return
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        enable_progress_bars()
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -1,0 +1,71 @@
+"""One writer at a time for each index, and where it works until the index is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from arena.errors import ConfigError
+
+WRITER = "writer.json"
+
+
+def work_folder(folder: Path) -> Path:
+    """Where an index that is to be at `folder` is built; it stays behind when the build is killed."""
+    return folder.with_name(f".{folder.name}.building")
+
+
+@contextmanager
+def only_writer(folder: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Iterator[Path]:
+    """Be the only process that writes the index at `folder`; gives the work folder.
+
+    The lock is the operating system's and ends with the process, however it ends. Raises `ConfigError` naming who
+    holds it, at once, and `OSError` where files cannot be written.
+    """
+    work = work_folder(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    lock = _lock(folder)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ConfigError(
+            f"the index {str(folder)!r} is being built by {_holder(work)}: wait for it, or stop it and build again"
+        ) from None
+    try:
+        work.mkdir(exist_ok=True)
+        writer = {"pid": os.getpid(), "host": socket.gethostname(), "since": clock().isoformat(timespec="seconds")}
+        (work / WRITER).write_text(json.dumps(writer), encoding="utf-8")
+        yield work
+    finally:
+        lock.release()
+
+
+def is_being_written(folder: Path) -> bool:
+    """Whether a living process builds the index at `folder`."""
+    lock = _lock(folder)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False
+
+
+def _lock(folder: Path) -> FileLock:
+    # The file outlives the lock: removing it would let two processes hold two locks of one name.
+    return FileLock(folder.with_name(f".{folder.name}.lock"))
+
+
+def _holder(work: Path) -> str:
+    try:
+        writer = json.loads((work / WRITER).read_text(encoding="utf-8"))
+        return f"process {writer['pid']} on {writer['host']} since {writer['since']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"

@@ -1,0 +1,57 @@
+"""What an index is to be: checked documents, cut into passages, and the identity that follows from the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.errors import DatasetError
+from arena.types import Document, Passage
+from indexing.chunking import Chunking, passages_of
+from indexing.embedding import IndexEmbedder
+from indexing.engines import ENGINES
+from indexing.engines.settings import EngineSettings
+from indexing.manifest import IndexIdentity, corpus_fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPlan:
+    """A corpus as `passages` in id order, the engine that is to hold them, and the identity of the index."""
+
+    documents: int
+    passages: tuple[Passage, ...]
+    engine: EngineSettings
+    identity: IndexIdentity
+
+
+def plan_index(
+    documents: Sequence[Document], embedder: IndexEmbedder, engine: str | EngineSettings, chunking: Chunking
+) -> IndexPlan:
+    """The plan of an index. Cheap but for the tokens of a chunking.
+
+    Raises `DatasetError` on an empty corpus, a repeated id, or a text that is not Unicode, `UnknownNameError` for
+    an engine that does not exist.
+    """
+    settings = EngineSettings(engine) if isinstance(engine, str) else engine
+    _check(documents)
+    passages = passages_of(documents, chunking)
+    identity = IndexIdentity(
+        corpus=corpus_fingerprint(documents),
+        chunking=dict(chunking.identity),
+        embedder=dict(embedder.identity),
+        dimension=embedder.dimension,
+        engine=settings.kind,
+        engine_version=ENGINES[settings.kind].version(),
+        search=settings.identity(len(passages)),
+    )
+    return IndexPlan(len(documents), passages, settings, identity)
+
+
+def _check(documents: Sequence[Document]) -> None:
+    if not documents:
+        raise DatasetError("the corpus is empty: an index needs at least one document")
+    seen: set[str] = set()
+    for document in documents:
+        if document.doc_id in seen:
+            raise DatasetError(f"document id {document.doc_id!r} occurs twice: ids must be unique in a corpus")
+        seen.add(document.doc_id)

@@ -1,0 +1,61 @@
+"""A sample of an index's own vectors, kept beside it: each must still find the passage it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.protocols import Vectors
+from indexing.engines import Engine
+
+PROBES = "probes.npz"
+SAMPLED = 32
+REACH = 10  # places among which a passage must find itself: its doubles may come first
+
+
+def sampled_positions(passages: int) -> frozenset[int]:
+    """Up to `SAMPLED` positions, evenly spread."""
+    return frozenset(np.linspace(0, passages - 1, min(SAMPLED, passages), dtype=np.int64).tolist())
+
+
+def write_probes(folder: Path, engine: Engine, vectors: Mapping[int, Vectors], *, graph: bool) -> float | None:
+    """Keep those of the sampled dense vectors by which the finished engine finds their passage.
+
+    Gives the recall of the ten nearest over the sample, where a `graph` may miss some of them.
+    """
+    positions = sorted(vectors)
+    sampled = np.stack([vectors[position] for position in positions])
+    found = _found(engine, positions, sampled)
+    kept = [position for position in positions if position in found]
+    dense = np.stack([vectors[position] for position in kept]) if kept else np.empty((0, 0), np.float32)
+    np.savez(folder / PROBES, positions=np.asarray(kept, np.int64), dense=dense)
+    return engine.measure_recall(sampled, REACH) if graph else None
+
+
+def read_probes(folder: Path) -> tuple[list[int], Vectors]:
+    """Sampled positions and their dense vectors (n, d)."""
+    with np.load(folder / PROBES, allow_pickle=False) as archive:
+        arrays: dict[str, NDArray[Any]] = dict(archive)
+    return arrays["positions"].tolist(), cast("Vectors", arrays["dense"])
+
+
+def lost_passages(folder: Path, engine: Engine) -> list[int]:
+    """Sampled positions that their own vector no longer finds."""
+    positions, dense = read_probes(folder)
+    found = _found(engine, positions, dense)
+    return [position for position in positions if position not in found]
+
+
+def _found(engine: Engine, positions: Sequence[int], dense: Vectors) -> set[int]:
+    if not positions:
+        return set()
+    rankings = engine.dense(dense, REACH)
+    return {
+        position
+        for position, ranking in zip(positions, rankings, strict=True)
+        if any(ranked.position == position and ranked.score > 1 - 1e-3 for ranked in ranking.best)
+    }

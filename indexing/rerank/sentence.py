@@ -1,0 +1,85 @@
+"""Any cross-encoder of sentence-transformers (Reimers and Gurevych, 2019), scores as its own configuration has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.errors import WeightsError
+from arena.types import Passage
+from indexing.embedding.devices import chosen_devices, default_batch_size, replicas
+from indexing.embedding.model_folder import FETCH, folder_identity
+from indexing.rerank.pairs import PASSAGE_TEXT, by_query, pairs_of, score_all
+from indexing.rerank.reading import tokens_of_pair
+from indexing.rerank.settings import RerankSettings
+
+MAX_LENGTH = 512
+
+
+class SentenceCrossEncoder:
+    """A `Reranker` over a folder with a cross-encoder that gives one score a pair.
+
+    The scale is the model's own (`normalisation` in the identity), so no threshold is known for it.
+    Single precision is the default everywhere.
+    """
+
+    def __init__(self, folder: Path, settings: RerankSettings, *, name: str | None = None) -> None:
+        """`name` is the model's in its identity, the folder's where None.
+
+        Raises `WeightsError` when the folder holds no loadable model, `ConfigError` when a setting does not fit it.
+        """
+        self._hashes = folder_identity(folder)
+        self._name = name or folder.name
+        self._devices = chosen_devices(settings.devices)
+        self._batch_size = settings.batch_size or default_batch_size(self._devices)
+        self._dtype = settings.dtype or "float32"
+        model = _load(folder, self._dtype)
+        usual = model.max_seq_length or MAX_LENGTH
+        self._max_length = tokens_of_pair(model.config, settings.max_length, min(usual, MAX_LENGTH))
+        model.max_seq_length = self._max_length
+        self._normalisation = type(model.activation_fn).__name__.lower()
+        self._replicas = replicas(model, self._devices)
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        return {
+            "model": self._name,
+            **self._hashes,
+            "dtype": self._dtype,
+            "device": self._devices[0].partition(":")[0],
+            "max_length_tokens": self._max_length,
+            "normalisation": self._normalisation,
+            "passage_text": PASSAGE_TEXT,
+        }
+
+    @property
+    def default_threshold(self) -> float | None:
+        return None
+
+    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
+        """See `Reranker.score`."""
+        pairs = pairs_of(queries, candidates)
+        scores = score_all(self._replicas, pairs, lambda pair: len(pair[0]) + len(pair[1]), self._predict)
+        return by_query(scores, candidates)
+
+    def _predict(self, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
+        scores = model.predict(pairs, batch_size=self._batch_size, show_progress_bar=False, convert_to_tensor=True)
+        return [float(score) for score in scores.float().cpu()]
+
+
+def _load(folder: Path, dtype: str) -> Any:
+    import torch
+    from sentence_transformers import CrossEncoder
+
+    try:
+        model = CrossEncoder(
+            str(folder), device="cpu", local_files_only=True, model_kwargs={"dtype": getattr(torch, dtype)}
+        )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise WeightsError(f"no loadable cross-encoder in {str(folder)!r}: {error}; {FETCH}") from error
+    if model.num_labels != 1:
+        raise WeightsError(
+            f"the model in {str(folder)!r} gives {model.num_labels} numbers a pair, not one score: choose a reranker"
+        )
+    return model

@@ -1,0 +1,97 @@
+"""How candidates are reranked, and which of them are dropped: a threshold belongs to the reranker it was made for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from arena.errors import ConfigError
+from arena.protocols import Reranker
+
+DTYPES = ("float32", "float16", "bfloat16")
+DEFAULT: Literal["default"] = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedThreshold:
+    """A threshold that was worked out on the scores of one reranker, named as in that one's identity."""
+
+    value: float
+    reranker: str
+
+
+Threshold = float | CalibratedThreshold | Literal["default"]
+"""`default`: the reranker's own, if its scale is known to want one. A plain number is explicit: it holds for whatever
+reranker is set (0 drops nothing of a sigmoid's scores). A calibrated one holds for its own reranker only."""
+
+
+@dataclass(frozen=True, slots=True)
+class RerankSettings:
+    """Everything that may be chosen about a reranker; None is the model's own or the machine's best.
+
+    `model`: `late_interaction`, `bge-reranker-v2-m3`, a folder with a cross-encoder, or ORG/NAME on the hub; `revision`
+    is a branch, tag or commit there. `max_length`: tokens read of query and passage together. `batch_size`: pairs in
+    one forward pass on one device. `devices`: as torch names them, one copy of the model on each; None = all GPUs,
+    else the CPU. Raises `ConfigError` on values out of range.
+    """
+
+    model: str = "late_interaction"
+    threshold: Threshold = DEFAULT
+    max_length: int | None = None
+    batch_size: int | None = None
+    dtype: str | None = None
+    devices: tuple[str, ...] | None = None
+    revision: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_length", "batch_size"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"rerank setting {name} must be at least 1, not {value!r}")
+        if self.dtype is not None and self.dtype not in DTYPES:
+            raise ConfigError(f"rerank setting dtype is one of {', '.join(DTYPES)}, not {self.dtype!r}")
+        if self.devices is not None and not self.devices:
+            raise ConfigError("rerank setting devices is empty: name at least one, or leave it out")
+        threshold_from(self.threshold)
+
+
+def threshold_from(value: object) -> Threshold:
+    """A threshold as a configuration writes it: `default`, a number, or `{value: NUMBER, for: RERANKER}`.
+
+    Raises `ConfigError` on anything else, a number that is not finite included.
+    """
+    if value == DEFAULT:
+        return DEFAULT
+    if isinstance(value, CalibratedThreshold):
+        return CalibratedThreshold(_number(value.value, value), value.reranker)
+    if isinstance(value, Mapping) and value.keys() == {"value", "for"} and isinstance(value["for"], str):
+        return CalibratedThreshold(_number(value["value"], value), value["for"])
+    return _number(value, value)
+
+
+def resolve_threshold(settings: RerankSettings, reranker: Reranker) -> float | None:
+    """The score below which this reranker's candidates are dropped; None drops none.
+
+    Raises `ConfigError`, naming both, for a threshold that was calibrated for another reranker.
+    """
+    threshold = threshold_from(settings.threshold)
+    if isinstance(threshold, CalibratedThreshold):
+        model = reranker.identity["model"]
+        if threshold.reranker != model:
+            raise ConfigError(
+                f"threshold {threshold.value!r} was calibrated for reranker {threshold.reranker!r} and says nothing "
+                f"about the scores of {model!r}: calibrate it for that one, use {threshold.reranker!r}, "
+                "or set a plain number to insist"
+            )
+        return threshold.value
+    return reranker.default_threshold if threshold == DEFAULT else threshold
+
+
+def _number(value: object, given: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ConfigError(
+            f"a rerank threshold is 'default', a finite number, or {{value: NUMBER, for: RERANKER}}, not {given!r}"
+        )
+    return float(value)

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.errors import ConfigError
+from arena.types import Passage
+from indexing.rerank import CalibratedThreshold, RerankSettings, resolve_threshold, threshold_from
+from indexing.rerank.pairs import by_query, sigmoid, steady
+
+BGE = "bge-reranker-v2-m3"
+
+
+class Known:
+    """A reranker of which only name and threshold matter."""
+
+    def __init__(self, model: str, default_threshold: float | None) -> None:
+        self.identity: Mapping[str, str | int] = {"model": model}
+        self.default_threshold = default_threshold
+
+    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
+        return [[0.0 for _ in passages] for passages in candidates]
+
+
+def test_the_default_is_the_rerankers_own() -> None:
+    assert resolve_threshold(RerankSettings(), Known(BGE, 0.15)) == 0.15
+    assert resolve_threshold(RerankSettings(), Known("late_interaction/minilm", None)) is None
+
+
+def test_a_number_insists() -> None:
+    for reranker in (Known(BGE, 0.15), Known("late_interaction/minilm", None)):
+        assert resolve_threshold(RerankSettings(threshold=0.4), reranker) == 0.4
+        assert resolve_threshold(RerankSettings(threshold=0), reranker) == 0
+
+
+def test_a_calibrated_threshold_stays_with_its_reranker() -> None:
+    settings = RerankSettings(threshold=threshold_from({"value": 0.2, "for": BGE}))
+    assert resolve_threshold(settings, Known(BGE, 0.15)) == 0.2
+    with pytest.raises(ConfigError) as refused:
+        resolve_threshold(settings, Known("late_interaction/minilm", None))
+    for named in ("0.2", repr(BGE), "'late_interaction/minilm'"):
+        assert named in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("default", "default"),
+        (0.3, 0.3),
+        (-1, -1.0),
+        ({"value": 1, "for": "x"}, CalibratedThreshold(1.0, "x")),
+        (CalibratedThreshold(1.0, "x"), CalibratedThreshold(1.0, "x")),
+    ],
+)
+def test_ways_to_write_a_threshold(written: object, meant: object) -> None:
+    assert threshold_from(written) == meant
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "none",
+        None,
+        True,
+        float("nan"),
+        float("inf"),
+        {"value": 0.2},
+        {"value": "a", "for": "x"},
+        {"value": 1, "for": 2},
+        [0.2],
+    ],
+)
+def test_what_is_no_threshold_is_refused(written: object) -> None:
+    with pytest.raises(ConfigError, match="a rerank threshold is"):
+        RerankSettings(threshold=written)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_length": 0}, {"batch_size": -1}, {"dtype": "int8"}, {"devices": ()}], ids=lambda wrong: str(wrong)
+)
+def test_settings_out_of_range_are_refused(wrong: dict[str, object]) -> None:
+    (name,) = wrong
+    with pytest.raises(ConfigError, match=f"rerank setting {name}"):
+        RerankSettings(**wrong)  # type: ignore[arg-type]
+
+
+@given(st.floats(-700, 700), st.floats(-700, 700))
+def test_the_sigmoid_keeps_order_and_range(one: float, other: float) -> None:
+    assert 0 <= sigmoid(one) <= 1
+    assert sigmoid(one) + sigmoid(-one) == pytest.approx(1)
+    if one < other:
+        assert sigmoid(one) <= sigmoid(other)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
+def test_a_steady_score_is_near_and_in_order(one: float, other: float) -> None:
+    assert steady(one) == pytest.approx(one, rel=1e-5)
+    assert steady(steady(one)) == steady(one)
+    if one <= other:
+        assert steady(one) <= steady(other)
+
+
+def test_noise_of_a_batch_does_not_rank() -> None:
+    assert steady(0.73105857) == steady(0.73105861)
+    assert steady(1.6701e-5) != steady(1.6702e-5)  # the unlikely are told apart as finely as the likely
+
+
+def test_scores_go_back_to_their_queries() -> None:
+    passage = Passage("p", "p", "", "", 0, 0)
+    assert by_query([1, 2, 3], [[passage], [], [passage, passage]]) == [[1], [], [2, 3]]
