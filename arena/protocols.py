@@ -43,8 +43,9 @@ class ChatModel(Protocol):
         ...
 
     async def complete(self, messages: Sequence[Message], *, role: str, max_tokens: int | None = None) -> Reply:
-        """Ask once. `role` names the asking node; `max_tokens` bounds the reply (None = the model's setting).
+        """Ask once. `role` names the asking node.
 
+        `max_tokens`: room the reply needs, where that is more than the model's own setting, which is never lowered.
         A call that fails is a reply whose `call.error` is set. Raises `ModelSetupError` for what would fail every
         other call too: a refused key, an exhausted quota, a model the server does not know.
         """

@@ -98,6 +98,7 @@ def _cell_params(cell: CellSummary) -> dict[str, Any]:
         "llm": cell.llm,
         "fidelity_tier": cell.fidelity_tier,
         "cell": cell.cell,
+        **cell.params,
     }
 
 
@@ -131,6 +132,7 @@ def _values(cell: CellSummary) -> Iterator[tuple[str, float]]:
         "n_answered": cell.n_answered,
         "n_abstained": cell.n_abstained,
         "n_failed": cell.n_failed,
+        "n_truncated": cell.n_truncated,
         "latency_seconds_mean": cell.latency_seconds.mean,
         "latency_seconds_p50": cell.latency_seconds.p50,
         "latency_seconds_p95": cell.latency_seconds.p95,
@@ -146,6 +148,8 @@ def _values(cell: CellSummary) -> Iterator[tuple[str, float]]:
             f"{name}_ci_low": summary.ci_low,
             f"{name}_ci_high": summary.ci_high,
             f"{name}_coverage": summary.coverage,
+            f"{name}_lower_bound": summary.lower_bound,
+            f"{name}_upper_bound": summary.upper_bound,
         }
     yield from ((name, float(value)) for name, value in named.items() if value is not None)
 

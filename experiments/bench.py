@@ -1,71 +1,67 @@
-"""`arena bench`: this project's own speed and memory, each in a fresh process so that peaks are its own."""
+"""`arena bench NAME`: this project's own speed and memory on this machine."""
 
 from __future__ import annotations
 
-import json
-import statistics
-import subprocess
-import sys
-from collections.abc import Callable
-from time import perf_counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from arena.errors import UnknownNameError
+from experiments.benches.embedding import measure_embedding
+from experiments.benches.index import measure_index
+from experiments.benches.retrieval import measure_retrieval
+from experiments.benches.startup import measure_startup
+from experiments.benches.world import measure_world
 
-Figures = dict[str, float | int | str | None]
+Say = Callable[[str], None]
+_QUICK_SIZES = (5_000, 21_100)
 
-_WORLD = """
-import json, resource, sys
-from time import perf_counter
-from arena.datasets.world import check_world, make_world
-documents, questions, seed = map(int, sys.argv[1:])
-start = perf_counter()
-world = make_world(documents, questions, seed)
-made = perf_counter()
-violations = len(check_world(world))
-checked = perf_counter()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-peak_mb = peak / (1e6 if sys.platform == "darwin" else 1e3)
-print(json.dumps({"documents": documents, "questions": questions, "seed": seed, "make_seconds": made - start,
-                  "check_seconds": checked - made, "violations": violations, "peak_memory_mb": peak_mb}))
-"""
-
-_IMPORTS = "import arena, strategies, indexing, experiments"
+BENCHES: Mapping[str, Callable[[bool, Say], Mapping[str, Any]]] = {
+    "startup": lambda quick, say: measure_startup(),
+    "world": lambda quick, say: measure_world(),
+    "embedding": lambda quick, say: measure_embedding(),
+    "index": lambda quick, say: measure_index(_QUICK_SIZES, say=say) if quick else measure_index(say=say),
+    "retrieval": lambda quick, say: measure_retrieval(_QUICK_SIZES, say=say) if quick else measure_retrieval(say=say),
+}
 
 
-def measure(name: str) -> Figures:
-    """Run one benchmark and return its figures; names carry their units."""
+def measure(name: str, say: Say, *, quick: bool) -> Mapping[str, Any]:
+    """Run one benchmark and return its figures, whose names carry their units.
+
+    `quick` leaves out the largest sizes; `say` hears of each step.
+    """
     if name not in BENCHES:
         raise UnknownNameError("benchmark", name, BENCHES)
-    return BENCHES[name]()
+    return BENCHES[name](quick, say)
 
 
-def _startup() -> Figures:
-    """Median of five: `arena --help`, and importing our packages, each with the interpreter's own start."""
-    return {
-        "help_seconds": _median_seconds(
-            "-c", "import sys; sys.argv = ['arena', '--help']; from experiments.cli import main; main()"
-        ),
-        "import_seconds": _median_seconds("-c", _IMPORTS),
-        "bare_python_seconds": _median_seconds("-c", "pass"),
-    }
+def bench_table(name: str, figures: Mapping[str, Any]) -> RenderableType:
+    """The figures for a terminal: plain ones in one table, each list of trials in its own."""
+    plain = Table(title=f"arena bench {name}", title_justify="left", show_header=False)
+    parts: list[RenderableType] = []
+    for key, value in figures.items():
+        if isinstance(value, list):
+            parts.append(_trials(value))
+        elif isinstance(value, Mapping):
+            for inner, figure in value.items():
+                plain.add_row(Text(f"{key}: {inner}"), _figure(figure))
+        else:
+            plain.add_row(Text(key), _figure(value))
+    return Group(*parts, plain)
 
 
-def _world() -> Figures:
-    """A world of MuSiQue's size: 21,100 documents, 3,356 questions."""
-    done = subprocess.run(
-        [sys.executable, "-c", _WORLD, "21100", "3356", "7"], capture_output=True, text=True, check=True
-    )
-    figures: Figures = json.loads(done.stdout)
-    return figures
+def _trials(trials: list[Mapping[str, Any]]) -> Table:
+    """One column per trial, because trials have more figures than there are trials."""
+    names = dict.fromkeys(name for trial in trials for name in trial)
+    table = Table("figure", *(f"{trial.get('engine', '')} {trial.get('points', '')}" for trial in trials))
+    for name in names:
+        if name not in ("engine", "points"):
+            table.add_row(Text(name), *(_figure(trial.get(name)) for trial in trials))
+    return table
 
 
-def _median_seconds(*arguments: str) -> float:
-    def once() -> float:
-        start = perf_counter()
-        subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
-        return perf_counter() - start
-
-    return statistics.median(once() for _ in range(5))
-
-
-BENCHES: dict[str, Callable[[], Figures]] = {"startup": _startup, "world": _world}
+def _figure(value: Any) -> Text:
+    return Text(f"{value:,.3f}" if isinstance(value, float) else "" if value is None else str(value))

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from arena.errors import UserError
+from experiments.cli_groups import CHECK_FAILED, datasets_app, given, index_app, models_app
 
-CHECK_FAILED = 1
 MEND_FIRST = 2
 TOO_MANY_FAILURES = 3
 
@@ -28,9 +28,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-datasets_app = typer.Typer(help="What can be asked: list, inspect and make datasets.", no_args_is_help=True)
-models_app = typer.Typer(help="Weights that need no account: list and fetch.", no_args_is_help=True)
-index_app = typer.Typer(help="The index of a corpus: build, inspect and verify.", no_args_is_help=True)
 app.add_typer(index_app, name="index")
 app.add_typer(datasets_app, name="datasets")
 app.add_typer(models_app, name="models")
@@ -103,7 +100,7 @@ def run(
     from experiments.progress import Reporter
     from experiments.study import track_outcome
 
-    options = _given(
+    options = given(
         dataset=dataset,
         strategies=_names(strategies),
         modes=_names(modes),
@@ -112,8 +109,8 @@ def run(
         concurrency=concurrency,
         seed=seed,
         mlflow=mlflow,
-        llm=_given(model=llm, base_url=base_url),
-        sample=_given(limit=limit),
+        llm=given(model=llm, base_url=base_url),
+        sample=given(limit=limit),
     )
     console, reporter = Console(), Reporter(Console(stderr=True), quiet=json)
     outcome = launch(config, options, reporter, resume_run=resume)
@@ -148,127 +145,6 @@ def show(
         print_leaderboard(board, Console())
 
 
-@datasets_app.command("list")
-def datasets_list() -> None:
-    """Show every dataset and how to write it after --dataset."""
-    from rich.console import Console
-
-    from experiments.tables import datasets_table
-
-    Console().print(datasets_table())
-
-
-@datasets_app.command("info")
-def datasets_info(
-    dataset: Annotated[str, typer.Argument(help="As after --dataset: world, musique:PATH, jsonl:DIR, ...")],
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Count kinds, hops, homonym titles and words of a dataset, and show its fingerprint."""
-    from arena.datasets import load_dataset
-    from arena.datasets.info import describe
-    from experiments.tables import as_json, info_table, print_notes
-
-    info = describe(load_dataset(dataset))
-    if json:
-        print(as_json(info))
-    else:
-        from rich.console import Console
-
-        console = Console()
-        console.print(info_table(info))
-        print_notes(info, console)
-
-
-@datasets_app.command("make-world")
-def datasets_make_world(
-    documents: Annotated[int, typer.Option(min=1, help="Documents of the corpus.")] = 240,
-    questions: Annotated[int, typer.Option(min=1, help="Questions on it.")] = 60,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed writes the same bytes.")] = 7,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder to write, used as jsonl:DIR; default world-DOCUMENTS-SEED.")
-    ] = None,
-) -> None:
-    """Make a fictional world that no language model can know, prove its questions sound, and write it."""
-    from rich.console import Console
-
-    from experiments.make_world import make_and_write
-    from experiments.progress import Reporter
-
-    make_and_write(out or Path(f"world-{documents}-{seed}"), documents, questions, seed, Reporter(Console()))
-
-
-@models_app.command("list")
-def models_list() -> None:
-    """Show the named weights, their size, licence and source, and which are on this machine."""
-    from rich.console import Console
-
-    from experiments.tables import models_table
-
-    Console().print(models_table())
-
-
-@models_app.command("fetch")
-def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena models list` shows.")]) -> None:
-    """Download named weights, verify their SHA-256, and print where they are."""
-    from rich.console import Console
-
-    from experiments.equipment import fetch_weights
-    from experiments.progress import Reporter
-
-    print(fetch_weights(name, Reporter(Console(stderr=True))))
-
-
-@index_app.command("build")
-def index_build(
-    config: Annotated[Path | None, typer.Argument(help="YAML file of settings, as for arena run.")] = None,
-    dataset: Annotated[str | None, typer.Option(help="As for arena run; default world.")] = None,
-) -> None:
-    """Build the index that a run with these settings will open; nothing is done where it is whole.
-
-    A killed build goes on from what was embedded. A damaged index is built anew.
-    """
-    from rich.console import Console
-
-    from experiments.index_commands import build
-    from experiments.progress import Reporter
-
-    print(build(config, _given(dataset=dataset), Reporter(Console(stderr=True))))
-
-
-@index_app.command("info")
-def index_info(json: Annotated[bool, typer.Option("--json", help="Print a JSON array.")] = False) -> None:
-    """Show every index in the cache: model, chunking, engine, counts and size."""
-    from experiments.index_commands import info_rows, info_table
-    from experiments.tables import as_json
-
-    rows = info_rows()
-    if json:
-        print(as_json({"indexes": rows}))
-    else:
-        from rich.console import Console
-
-        Console().print(info_table(rows))
-
-
-@index_app.command("verify")
-def index_verify(
-    config: Annotated[Path | None, typer.Argument(help="YAML file of settings, as for arena run.")] = None,
-    dataset: Annotated[str | None, typer.Option(help="As for arena run; default world.")] = None,
-) -> None:
-    """Work the index out anew: counts, hashes of every file, sampled vectors. Exit code 1 if anything differs."""
-    from rich.console import Console
-
-    from experiments.index_commands import verify
-    from experiments.progress import Reporter
-
-    problems = verify(config, _given(dataset=dataset), Reporter(Console(stderr=True)))
-    for problem in problems:
-        print(problem)
-    if problems:
-        raise typer.Exit(CHECK_FAILED)
-    print("sound")
-
-
 @app.command()
 def doctor() -> None:
     """Check this installation: package collisions, weights, writable folders."""
@@ -282,25 +158,22 @@ def doctor() -> None:
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="startup or world.")],
+    name: Annotated[str, typer.Argument(help="startup, world, embedding, index or retrieval.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Leave out the largest sizes.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure this project's own speed and memory on this machine."""
-    from experiments.bench import measure
-    from experiments.tables import as_json, bench_table
+    from rich.console import Console
 
-    figures = measure(name)
+    from experiments.bench import bench_table, measure
+    from experiments.progress import Reporter
+    from experiments.tables import as_json
+
+    figures = measure(name, Reporter(Console(stderr=True)).say, quick=quick)
     if json:
         print(as_json(figures))
     else:
-        from rich.console import Console
-
         Console().print(bench_table(name, figures))
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    """The options the user gave: neither None nor empty."""
-    return {name: value for name, value in options.items() if value is not None and value != {}}
 
 
 def _names(text: str | None) -> list[str] | None:

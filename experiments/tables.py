@@ -15,8 +15,6 @@ from arena.config import cache_dir
 from arena.datasets import dataset_entry, dataset_names
 from arena.datasets.info import DatasetInfo
 
-Figures = Mapping[str, float | int | str | None]
-
 
 def datasets_table() -> Table:
     """Every dataset: how to write it, what it is, whose it is."""
@@ -41,25 +39,17 @@ def print_notes(info: DatasetInfo, console: Console) -> None:
         console.print(f"note: {note}", markup=False, highlight=False)
 
 
-def models_table() -> Table:
-    """Every named weight: purpose, size, licence, source, and whether it is here."""
+def models_text() -> str:
+    """Every named weight in three lines: what it is, where it comes from, and where it is on this machine."""
     from indexing.weights import list_models
 
-    table = Table("name", "for", "size", "licence", "source", "on this machine")
+    blocks = []
     for listed in list_models(cache_dir() / "weights"):
         model = listed.model
-        state = str(listed.path) if listed.path else f"no: arena models fetch {model.name}"
-        size = f"{sum(file.size_bytes for file in model.files) / 1e6:.0f} MB"
-        table.add_row(model.name, model.purpose, size, model.licence, model.source, Text(state))
-    return table
-
-
-def bench_table(name: str, figures: Figures) -> Table:
-    """One benchmark's figures."""
-    table = Table(title=f"arena bench {name}", title_justify="left", show_header=False)
-    for key, value in figures.items():
-        table.add_row(key, f"{value:,.3f}" if isinstance(value, float) else str(value))
-    return table
+        place = f"here    {listed.path}" if listed.path else f"absent  arena models fetch {model.name}"
+        facts = f"{model.purpose}, {model.size_bytes / 1e6:,.0f} MB, {model.licence}"
+        blocks.append(f"{model.name}  ({facts})\n    source  {model.source}\n    {place}")
+    return "\n".join(blocks)
 
 
 def as_json(value: Any) -> str:
@@ -73,7 +63,7 @@ def _info_rows(info: DatasetInfo) -> list[tuple[str, str]]:
         ("documents", f"{info.n_documents:,}"),
         ("questions", f"{info.n_questions:,}"),
         ("by kind", _counts(info.by_kind)),
-        ("by hops", _counts(info.by_hops)),
+        ("by hops", _counts({f"{hops} hop{'s' * (hops != 1)}": count for hops, count in info.by_hops.items()})),
         ("by shape", _counts(info.by_shape)),
         (
             "titles shared by several documents",
@@ -92,4 +82,4 @@ def _info_rows(info: DatasetInfo) -> list[tuple[str, str]]:
 
 
 def _counts(counts: Mapping[Any, int]) -> str:
-    return ", ".join(f"{key} {count:,}" for key, count in counts.items()) or "not said"
+    return ", ".join(f"{key}: {count:,}" for key, count in counts.items()) or "not said"

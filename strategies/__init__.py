@@ -5,7 +5,8 @@ Third parties add theirs through the entry point group `arena.strategies`, each 
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from collections.abc import Iterable
+from importlib.metadata import EntryPoint, entry_points
 
 from arena.errors import ConfigError, UnknownNameError
 from strategies import controls, vanilla
@@ -20,26 +21,41 @@ STRATEGIES: dict[str, StrategySpec] = {
 }
 
 
-def strategy_names() -> tuple[str, ...]:
-    """All known names, those of installed plugins included."""
-    return tuple(sorted({*STRATEGIES, *(point.name for point in entry_points(group=ENTRY_POINTS))}))
+def strategy_names(plugins: Iterable[EntryPoint] | None = None) -> tuple[str, ...]:
+    """All known names, those of plugins included. No plugin is imported.
+
+    `plugins`: entry points to consider beside the table; None = those of the installed packages.
+    """
+    return tuple(sorted({*STRATEGIES, *(point.name for point in _plugins(plugins))}))
 
 
-def find_strategy(name: str) -> StrategySpec:
-    """The spec of that name.
+def find_strategy(name: str, plugins: Iterable[EntryPoint] | None = None) -> StrategySpec:
+    """The spec of that name; a plugin's is imported now. `plugins`: see `strategy_names`.
 
     Raises:
         UnknownNameError: there is none.
-        ConfigError: a plugin of that name cannot be imported or is not a `StrategySpec`.
+        ConfigError: a plugin of that name cannot be imported, or is not a `StrategySpec` of that name.
     """
+    offered = _plugins(plugins)
     if name in STRATEGIES:
         return STRATEGIES[name]
-    for point in entry_points(group=ENTRY_POINTS, name=name):
+    for point in offered:
+        if point.name != name:
+            continue
         try:
             spec = point.load()
         except Exception as error:
             raise ConfigError(f"strategy {name!r} of {point.value!r} cannot be imported: {error!r}") from error
         if not isinstance(spec, StrategySpec):
             raise ConfigError(f"strategy {name!r}: {point.value!r} is a {type(spec).__name__}, not a StrategySpec")
+        if spec.name != name:
+            raise ConfigError(
+                f"strategy {name!r}: {point.value!r} calls itself {spec.name!r}; "
+                "name the entry point as the spec names itself"
+            )
         return spec
-    raise UnknownNameError("strategy", name, strategy_names())
+    raise UnknownNameError("strategy", name, strategy_names(offered))
+
+
+def _plugins(plugins: Iterable[EntryPoint] | None) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=ENTRY_POINTS) if plugins is None else plugins)

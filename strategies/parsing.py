@@ -6,20 +6,38 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from arena.errors import StrategyError
 from arena.types import Passage
 
 ABSTENTION = "I don't know"
 
+_REASONING_OPENS = re.compile(r"<think>", re.IGNORECASE)
+_REASONING_CLOSES = re.compile(r"</think>", re.IGNORECASE)
 _CITATION = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
-_LABEL = re.compile(r"^(?:(?:the\s+)?(?:final\s+)?answer(?:\s+is)?\s*:|the\s+answer\s+is\b)\s*", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?P<mark>[*_`]*)"
+    r"(?:(?:the\s+)?(?:final\s+)?answer(?:\s+is)?(?:(?P=mark)\s*:|\s*:(?P=mark))|the\s+answer\s+is\b(?P=mark))",
+    re.IGNORECASE,
+)
+_WRAPPINGS = (
+    *((mark, mark) for mark in ("**", "*", "__", "_", "```", "`", '"', "'")),
+    ("\u201c", "\u201d"),
+    ("\u2018", "\u2019"),
+)
+_FULL_STOPS = ".,;!"
 _ABSTAINS = re.compile(
-    r"^i\s+(?:do\s+not|don.?t)\s+know\b(?=[\s.,;:!]*$)|^i\s+(?:do\s+not|don.?t)\s+know[.,;]\s", re.IGNORECASE
+    r"[\"'\u201c\u2018*_`\s]*(?:"
+    # A capital in "Know" is a title's, as in "I Don't Know How to Love Him".
+    r"i\s+(?:do\s+not|don.?t)\s+(?:(?-i:know|KNOW)\b|know(?=\W*$|[.,;:!]))"
+    r"|the\s+(?:\w+\s+)?passages?\s+do(?:es)?(?:\s+not|n.?t)\s+contain\s+(?:the|an|any)\s+answer\b"
+    r")",
+    re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer:
-    """`text` without citation marks; `cited` holds numbers from 1 in order of first mention."""
+    """`text`, never empty, is the bare answer; `cited` holds numbers from 1 in order of first mention."""
 
     text: str
     abstained: bool
@@ -29,14 +47,61 @@ class ParsedAnswer:
 def parse_answer(reply: str) -> ParsedAnswer:
     """Read one reply.
 
-    A leading "Answer:" or "The answer is" and marks such as `[2]` or `[1, 3]` are taken off the text. A reply that
-    is, or opens with, the sentence "I don't know" abstains; so does an empty one.
+    Reasoning, a leading "Answer:" or "The answer is", marks such as `[2]` or `[1, 3]`, and the quotes or
+    Markdown around the whole are taken off the text; a reply of nothing but those is its own text.
+
+    A reply abstains that opens with "I don't know", however it goes on ("... who founded it"), or with "The passages
+    do not contain the answer". A title that begins so is told by its capitals alone: "I Don't Know Why" answers.
+
+    Raises:
+        StrategyError: the reply says nothing; see `spoken`.
     """
-    numbers = [int(n) for match in _CITATION.finditer(reply) for n in match.group(1).split(",")]
-    text = _LABEL.sub("", _CITATION.sub("", reply).strip()).strip()
-    return ParsedAnswer(text, not text or bool(_ABSTAINS.match(text)), tuple(dict.fromkeys(numbers)))
+    said = spoken(reply)
+    numbers = [int(n) for match in _CITATION.finditer(said) for n in match.group(1).split(",")]
+    text = _bare(_CITATION.sub("", said).strip() or said)
+    return ParsedAnswer(text, bool(_ABSTAINS.match(text)), tuple(dict.fromkeys(numbers)))
+
+
+def spoken(reply: str) -> str:
+    """What a reply says once the `<think>` blocks of reasoning models are taken out; never empty.
+
+    A `</think>` alone ends reasoning that the prompt had begun.
+
+    Raises:
+        StrategyError: nothing is left, or the reasoning does not end.
+    """
+    *closed, last = _REASONING_CLOSES.split(reply)
+    if _REASONING_OPENS.search(last):
+        raise StrategyError("the model's reply was cut off while it reasoned: raise llm.max_tokens")
+    halves = [_REASONING_OPENS.split(block, maxsplit=1) for block in closed]
+    said = "".join([*(half[0] for half in halves if len(half) > 1), last]).strip()
+    if not said:
+        what = "is reasoning without an answer" if closed else "is empty"
+        raise StrategyError(f"the model's reply {what}: if it was cut off, raise llm.max_tokens")
+    return said
 
 
 def cited_documents(cited: Sequence[int], shown: Sequence[Passage]) -> tuple[str, ...]:
     """Documents behind citation numbers; a number that no shown passage has is ignored."""
     return tuple(dict.fromkeys(shown[number - 1].doc_id for number in cited if 1 <= number <= len(shown)))
+
+
+def _bare(text: str) -> str:
+    """`text` without labels and wrappings, in whatever order they are nested; what they leave is never empty."""
+    while True:
+        label = _LABEL.match(text)
+        inner = _unwrapped(text[label.end() :].strip() if label else text)
+        if inner in ("", text):
+            return text
+        text = inner
+
+
+def _unwrapped(text: str) -> str:
+    """`text` without one pair of quotes or Markdown marks that enclose all of it but a full stop."""
+    body = text.rstrip(_FULL_STOPS)
+    for opening, closing in _WRAPPINGS:
+        inside = body[len(opening) : -len(closing)]
+        whole = opening not in inside and closing not in inside
+        if body.startswith(opening) and body.endswith(closing) and whole and inside.strip():
+            return inside.strip() + text[len(body) :]
+    return text

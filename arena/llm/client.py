@@ -22,7 +22,7 @@ from arena.llm.access import ModelAccess
 from arena.llm.faults import Fault, read_fault
 from arena.llm.response import read_finish_reason, read_text, read_usage
 from arena.protocols import Message, Reply
-from arena.types import LLMCall
+from arena.types import LLMCall, well_formed
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -93,7 +93,9 @@ class LLMClient:
             wait_seconds = self._wait_before_retry(outcome.result, call.attempts)
             if wait_seconds is None:
                 return Reply(None, replace(call, error=outcome.result.message))
+            asleep = self._clock()
             await self._sleep(wait_seconds)
+            call = replace(call, backoff_seconds=call.backoff_seconds + self._clock() - asleep)
 
     async def _attempt(self, chat: BaseChatModel, turns: list[tuple[str, str]]) -> _Outcome:
         asked = self._clock()
@@ -112,7 +114,7 @@ class LLMClient:
         fault = read_fault(error, self._access.secrets)
         if isinstance(error, TimeoutError) and not str(error):
             return replace(fault, message=f"no reply within {self._settings.timeout_seconds:g} s")
-        return fault
+        return replace(fault, message=well_formed(fault.message))
 
     def _wait_before_retry(self, fault: Fault, attempts: int) -> float | None:
         """Seconds to wait for the next attempt; None = there is none."""
@@ -137,7 +139,7 @@ class LLMClient:
         return f"model {self._name!r}{where} refuses every call: {fault.message}; {advice}"
 
     def _bounded(self, max_tokens: int | None) -> BaseChatModel:
-        if max_tokens is None:
+        if max_tokens is None or max_tokens <= self._settings.max_tokens:
             return self._access.chat
         if max_tokens not in self._by_limit:
             self._by_limit[max_tokens] = self._access.chat.model_copy(update={self._access.limit_field: max_tokens})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from arena.types import well_formed
+
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
@@ -23,8 +25,8 @@ class Usage:
 
 
 def read_text(message: AIMessage) -> str:
-    """The reply's text: all its text blocks in order, empty when it has none."""
-    return str(message.text)
+    """The reply's text: all its text blocks in order, well-formed, empty when it has none."""
+    return well_formed(str(message.text))
 
 
 def read_usage(message: AIMessage) -> Usage:
@@ -49,5 +51,5 @@ def read_finish_reason(message: AIMessage) -> str | None:
     for key in _FINISH_KEYS:
         value = message.response_metadata.get(key)
         if value is not None:
-            return str(value)
+            return well_formed(str(value))
     return None

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from arena.metrics.reasons import is_undefined
-from arena.metrics.stats import bootstrap_interval, percentile
+from arena.metrics import METRICS, is_undefined
+from arena.metrics.stats import mean_interval, percentile
 from arena.report.pareto import pareto_front
 from arena.scoring import CellScores, ScoreTable, Usage, by_metric
-from arena.types import GOLD_MODE, Dataset, Score
+from arena.types import GOLD_MODE, Dataset, Scalar, Score
 
 COVERAGE_FLOOR = 0.95
 """Below this share of defined questions that have a score, a mean is withheld: it would flatter the cell."""
@@ -37,8 +38,10 @@ class MetricSummary(Row):
     """The mean of one metric over the questions it is defined for.
 
     `n` have a score; `coverage` is n over the questions that should have one. `lower_bound` and `upper_bound` are
-    the mean with each missing score counted as 0 and as 1. `mean` and its 95 % bootstrap interval are None when
-    nothing is defined, or when coverage is under the floor.
+    the mean with each missing score counted as 0 and as 1, None when nothing is defined. `mean` and its 95 %
+    interval from `ci_low` to `ci_high` are None when nothing is defined, or when coverage is under the floor; the
+    interval also for n = 1. Method: Wilson's for metrics whose values are all 0 or 1, for n < 20 and for equal
+    values, else percentile bootstrap over questions (`arena.metrics.stats.mean_interval`).
     """
 
     mean: float | None
@@ -74,17 +77,23 @@ class CellSummary(Row):
     llm: str | None
     fidelity_tier: Literal["T0", "T1", "T2"] | None
     cell: str = Field(description="The cell's key in records.jsonl and scores.parquet.")
+    params: dict[str, Scalar] = Field(description="All else that can change the cell's answers: k, temperature, ...")
     n_questions: int
     n_answered: int = Field(description="Completed without abstaining; for a strategy without a model: retrieved.")
     n_abstained: int
     n_failed: int
+    n_truncated: int = Field(description="Questions with a reply that ended at the token limit, in any call.")
     metrics: dict[str, MetricSummary]
     latency_seconds: LatencySummary
     tokens_per_question: TokenSummary
     llm_calls_per_question: float
     retrievals_per_question: float
     cost_usd_per_question: float | None = Field(description="None: the price of the model is unknown.")
-    on_pareto_front: bool = Field(description="No cell has both a higher answer F1 and fewer tokens per question.")
+    on_pareto_front: bool = Field(
+        description="No other cell has at least this answer F1 for at most these tokens per question and is strictly "
+        "better in one of them. F1 counts failed questions as 0; chance is not considered. False for the oracle, and "
+        "where F1 or tokens are unknown."
+    )
 
 
 class Leaderboard(Row):
@@ -126,23 +135,24 @@ def build_leaderboard(
     )
 
 
-def summarise_metric(scores: Sequence[Score], seed: int) -> MetricSummary:
-    """Mean, interval, coverage and bounds of one metric of one cell."""
+def summarise_metric(scores: Sequence[Score], seed: int, *, binary: bool = False) -> MetricSummary:
+    """Mean, interval, coverage and bounds of one metric of one cell; `binary`: each of its values is 0 or 1."""
     values = np.array([score.value for score in scores if score.value is not None], dtype=np.float64)
     missing = sum(score.value is None and not is_undefined(score.reason) for score in scores)
     due = len(values) + missing
     if due == 0:
         return MetricSummary(mean=None, ci_low=None, ci_high=None, n=0, coverage=None)
     coverage = len(values) / due
-    interval = bootstrap_interval(values, np.random.default_rng(seed)) if coverage >= COVERAGE_FLOOR else None
+    shown = coverage >= COVERAGE_FLOOR
+    interval = mean_interval(values, np.random.default_rng(seed), binary=binary) if shown else None
     return MetricSummary(
-        mean=interval.mean if interval else None,
+        mean=fsum(values) / len(values) if shown else None,
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
         n=len(values),
         coverage=coverage,
-        lower_bound=float(values.sum()) / due,
-        upper_bound=(float(values.sum()) + missing) / due,
+        lower_bound=fsum(values) / due,
+        upper_bound=fsum([*values, missing]) / due,
     )
 
 
@@ -154,11 +164,16 @@ def _summarise(cell: CellScores, tier: Any, seed: int) -> CellSummary:
         llm=cell.cell.llm,
         fidelity_tier=tier,
         cell=cell.cell.key,
+        params=dict(cell.cell.params),
         n_questions=len(usage),
         n_answered=sum(one.outcome == "answered" for one in usage),
         n_abstained=sum(one.outcome == "abstained" for one in usage),
         n_failed=sum(one.outcome == "failed" for one in usage),
-        metrics={name: summarise_metric(scores, seed) for name, scores in by_metric(cell).items()},
+        n_truncated=sum(one.truncated for one in usage),
+        metrics={
+            name: summarise_metric(scores, seed, binary=name in METRICS and METRICS[name].binary)
+            for name, scores in by_metric(cell).items()
+        },
         latency_seconds=_latency([one.latency_seconds for one in usage if one.measured]),
         tokens_per_question=TokenSummary(
             input=_mean([one.input_tokens for one in usage]), output=_mean([one.output_tokens for one in usage])
@@ -190,11 +205,11 @@ def _mean(counts: Sequence[int | None]) -> float | None:
 
 
 def _value(row: CellSummary) -> float | None:
-    """Answer F1; None for the oracle row, which nobody can buy."""
+    """Answer F1 with failed questions counted as 0; None for the oracle row, which nobody can buy."""
     if row.retrieval_mode == GOLD_MODE:
         return None
     f1 = row.metrics.get("answer_f1")
-    return f1.mean if f1 else None
+    return f1.lower_bound if f1 else None
 
 
 def _tokens(row: CellSummary) -> float | None:

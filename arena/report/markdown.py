@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.report.leaderboard import Leaderboard
-from arena.report.rows import leaderboard_rows, legend
+from arena.report.legend import caption, legend, notes
+from arena.report.rows import leaderboard_rows
 
 
 def render_markdown(board: Leaderboard) -> str:
-    """A table and its legend; pipes in names are escaped."""
+    """A table, what was measured and how to read it; pipes and stars in names are escaped."""
     content = leaderboard_rows(board)
-    rule = ["---", "---", *["---:"] * (len(content.headings) - 2)]
+    rule = ["---"] * content.n_names + ["---:"] * (len(content.headings) - content.n_names)
     lines = [_line(content.headings), _line(rule), *map(_line, content.rows)]
-    source = f"{board.dataset.name}, {board.dataset.n_documents:,} documents; run `{board.fingerprint}`."
-    return "\n".join([*lines, "", f"{source} {legend(board)}"])
+    footer = [f"{caption(board)}; run `{board.fingerprint}`.", legend(board), *notes(board)]
+    return "\n".join([*lines, "", _escaped(" ".join(footer))])
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
+    return "| " + " | ".join(map(_escaped, cells)) + " |"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*")

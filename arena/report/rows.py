@@ -1,96 +1,102 @@
-"""The leaderboard as headings and cells of text; the one place that rounds. Console and Markdown draw it."""
+"""The leaderboard as headings and cells of text. Console and Markdown draw it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from arena.report.leaderboard import CellSummary, Leaderboard, MetricSummary
-
-UNDEFINED = "–"
+from arena.report.figures import Parts, metric_parts, seconds_parts, tokens_text
+from arena.report.leaderboard import CellSummary, Leaderboard
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One metric's column; `wide` ones are left out where there is little room."""
+    """A column of figures. `drop`: its turn to go where there is no room, 1 first; None: it always stays.
+
+    `wanted`: whether a cell has anything to say in it; a column that no cell wants is left out.
+    """
 
     heading: str
-    metric: str
-    wide: bool = False
-
-
-COLUMNS = (
-    Column("recall", "retrieval_recall"),
-    Column("recall@5", "recall_at_5", wide=True),
-    Column("full recall", "full_recall"),
-    Column("precision", "retrieval_precision", wide=True),
-    Column("MRR", "mrr"),
-    Column("EM", "answer_em"),
-    Column("F1", "answer_f1"),
-    Column("contains", "answer_contains", wide=True),
-)
-"""In reading order: evidence first, then answers."""
+    parts: Callable[[CellSummary], Parts]
+    drop: int | None = None
+    wanted: Callable[[CellSummary], bool] = lambda cell: True
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table of text. The first two columns are names, the others figures."""
+    """A table of text. The first `n_names` columns are names, the others figures."""
 
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    n_names: int
 
 
-def leaderboard_rows(board: Leaderboard, *, wide: bool = True) -> Rows:
-    """The leaderboard's table; a metric that no cell has is left out."""
-    columns = [
-        column
-        for column in COLUMNS
-        if (wide or not column.wide) and any(_defined(cell, column.metric) for cell in board.cells)
-    ]
-    headings = ("strategy", "mode", "n", *(column.heading for column in columns), "tokens", "p50 s", "p95 s")
-    return Rows(headings, tuple(_row(cell, columns) for cell in board.cells))
+def _metric(heading: str, name: str, drop: int | None = None) -> Column:
+    def wanted(cell: CellSummary) -> bool:
+        summary = cell.metrics.get(name)
+        return summary is not None and summary.coverage is not None
+
+    return Column(heading, lambda cell: metric_parts(cell.metrics.get(name)), drop, wanted)
 
 
-def metric_text(summary: MetricSummary | None) -> str:
-    """`0.56 ±.06`: mean and half the width of its 95 % interval; withheld when coverage is too low."""
-    if summary is None or summary.coverage is None:
-        return UNDEFINED
-    if summary.mean is None or summary.ci_low is None or summary.ci_high is None:
-        return f"withheld ({summary.coverage:.0%})"
-    return f"{summary.mean:.2f} ±{(summary.ci_high - summary.ci_low) / 2:.2f}".replace("±0.", "±.")
+COLUMNS = (
+    Column("n", lambda cell: (str(cell.n_questions),)),
+    Column("failed", lambda cell: (str(cell.n_failed),), wanted=lambda cell: cell.n_failed > 0),
+    Column("abst.", lambda cell: (str(cell.n_abstained),), drop=8, wanted=lambda cell: cell.n_abstained > 0),
+    _metric("recall", "retrieval_recall"),
+    _metric("recall@5", "recall_at_5", drop=2),
+    _metric("full recall", "full_recall", drop=6),
+    _metric("precision", "retrieval_precision", drop=1),
+    _metric("MRR", "mrr", drop=4),
+    _metric("EM", "answer_em", drop=7),
+    _metric("F1", "answer_f1"),
+    _metric("contains", "answer_contains", drop=3),
+    Column("tokens", lambda cell: (tokens_text(cell),)),
+    Column("seconds", seconds_parts, drop=5),
+)
+"""In reading order: evidence, answers, price. What is dropped first is closest to what another column says."""
 
 
-def legend(board: Leaderboard) -> str:
-    """What the marks mean, and what a reader must not conclude."""
-    text = (
-        "Mean ± half the width of its 95 % bootstrap interval over questions; overlapping intervals are no ranking. "
-        f"{UNDEFINED} = not defined. * = nobody has a higher F1 for fewer tokens. "
-        "Seconds are per question, without queueing."
+def columns_of(board: Leaderboard) -> tuple[Column, ...]:
+    """The columns that at least one cell wants."""
+    return tuple(column for column in COLUMNS if any(column.wanted(cell) for cell in board.cells))
+
+
+def narrowings(columns: Sequence[Column]) -> Iterator[tuple[Column, ...]]:
+    """`columns`, then ever fewer of them, one dropped at a time, down to those that always stay."""
+    turns = sorted(column.drop for column in columns if column.drop is not None)
+    for gone in (0, *turns):
+        yield tuple(column for column in columns if column.drop is None or column.drop > gone)
+
+
+def leaderboard_rows(board: Leaderboard, columns: Sequence[Column] | None = None, *, joint: str = " ") -> Rows:
+    """The leaderboard's table.
+
+    Args:
+        board: what to show.
+        columns: of figures; None = all that at least one cell wants.
+        joint: between the parts of a figure; a line break makes narrow columns.
+    """
+    chosen = columns_of(board) if columns is None else tuple(columns)
+    settings = [_setting(cell, board.cells) for cell in board.cells]
+    names = ("strategy", "mode", "setting") if any(settings) else ("strategy", "mode")
+    rows = (
+        (cell.strategy, cell.retrieval_mode, setting)[: len(names)]
+        + tuple(joint.join(column.parts(cell)) for column in chosen)
+        for cell, setting in zip(board.cells, settings, strict=True)
     )
-    failed = sum(cell.n_failed for cell in board.cells)
-    return f"{text} {failed} question(s) failed: see `failure` in records.jsonl." if failed else text
+    return Rows((*names, *(column.heading for column in chosen)), tuple(rows), len(names))
 
 
-def _row(cell: CellSummary, columns: list[Column]) -> tuple[str, ...]:
-    name = f"{cell.strategy} *" if cell.on_pareto_front else cell.strategy
-    asked = str(cell.n_questions) + (f" ({cell.n_failed} failed)" if cell.n_failed else "")
-    scores = [metric_text(cell.metrics.get(column.metric)) for column in columns]
-    return (name, cell.retrieval_mode, asked, *scores, _tokens(cell), *_seconds(cell))
-
-
-def _defined(cell: CellSummary, name: str) -> bool:
-    summary = cell.metrics.get(name)
-    return summary is not None and summary.coverage is not None
-
-
-def _tokens(cell: CellSummary) -> str:
-    if not cell.llm_calls_per_question:
-        return "0"
-    spent = cell.tokens_per_question
-    return "unknown" if spent.input is None or spent.output is None else f"{spent.input + spent.output:,.0f}"
-
-
-def _seconds(cell: CellSummary) -> tuple[str, str]:
-    seconds = cell.latency_seconds
-    if seconds.p50 is None or seconds.p95 is None:
-        return UNDEFINED, UNDEFINED
-    return f"{seconds.p50:.2f}", f"{seconds.p95:.2f}"
+def _setting(cell: CellSummary, cells: Sequence[CellSummary]) -> str:
+    """In what a cell differs from its namesakes, as in `k=5`; empty when it has none."""
+    namesakes = [
+        {"llm": other.llm, **other.params}
+        for other in cells
+        if (other.strategy, other.retrieval_mode) == (cell.strategy, cell.retrieval_mode)
+    ]
+    own = {"llm": cell.llm, **cell.params}
+    names = sorted({name for setting in namesakes for name in setting})
+    return ", ".join(
+        f"{name}={own.get(name)}" for name in names if any(other.get(name) != own.get(name) for other in namesakes)
+    )

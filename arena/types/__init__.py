@@ -24,6 +24,7 @@ from arena.types.run import (
     Score,
     Stage,
 )
+from arena.types.text import well_formed
 
 __all__ = [
     "GOLD_MODE",
@@ -54,4 +55,5 @@ __all__ = [
     "Score",
     "Stage",
     "Task",
+    "well_formed",
 ]

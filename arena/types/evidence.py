@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from arena.types.timeline import Activity
+
 
 @dataclass(frozen=True, slots=True)
 class RetrievalRequest:
@@ -51,7 +53,8 @@ class RetrievalSeconds:
 
     `embed` is what embedding the query took now; `known_embed` is what it took when it was first embedded,
     if its vector was kept since (then `embed` is 0), so that a cell is not faster for coming second.
-    `queue` is waiting for other questions' retrievals.
+    `queue` is waiting for other retrievals. `started` is when it was asked for, since the start of its
+    question (None = outside one).
     """
 
     embed: float = 0.0
@@ -59,6 +62,16 @@ class RetrievalSeconds:
     rerank: float = 0.0
     known_embed: float = 0.0
     queue: float = 0.0
+    started: float | None = None
+
+    @property
+    def worked(self) -> float:
+        """What this retrieval itself took now."""
+        return self.embed + self.search + self.rerank
+
+    @property
+    def activity(self) -> Activity:
+        return Activity(self.started, waiting=self.queue, service=self.worked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from arena.types.data import Scalar
 from arena.types.evidence import Retrieval
+from arena.types.timeline import Activity, held_up_seconds
 
 Outcome = Literal["answered", "abstained", "failed"]
 Stage = Literal["model", "strategy"]
@@ -27,8 +28,9 @@ class LLMCall:
 
     `role` names the node that asked (`generate`, `grade_relevance`, `judge`, ...). Token counts are None
     when the provider did not say; `input_tokens` includes `cached_input_tokens`, `output_tokens`
-    includes `reasoning_tokens`. `queue_seconds` is time spent waiting for our own limiter,
-    `service_seconds` time spent waiting for the provider. `replayed` calls came from a cache.
+    includes `reasoning_tokens`. `queue_seconds` is time spent waiting for our own limiter, `service_seconds`
+    for the provider, `backoff_seconds` for the next attempt; `started_seconds` is when the call was asked for,
+    since the start of its question (None = outside one). `replayed` calls came from a cache.
     """
 
     role: str
@@ -40,10 +42,18 @@ class LLMCall:
     reasoning_tokens: int | None = None
     queue_seconds: float = 0.0
     service_seconds: float = 0.0
+    backoff_seconds: float = 0.0
+    started_seconds: float | None = None
     attempts: int = 1
     replayed: bool = False
     finish_reason: str | None = None
     error: str | None = None
+
+    @property
+    def activity(self) -> Activity:
+        return Activity(
+            self.started_seconds, waiting=self.queue_seconds + self.backoff_seconds, service=self.service_seconds
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +132,8 @@ class Cell:
 class RunRecord:
     """Everything that happened when one cell met one question; one line of the journal.
 
-    Exactly one of `answer` and `failure` is set. `wall_seconds` includes all queueing; `latency_seconds`
-    does not.
+    Exactly one of `answer` and `failure` is set. `wall_seconds` includes all waiting for others;
+    `latency_seconds` does not.
     """
 
     cell: Cell
@@ -138,10 +148,14 @@ class RunRecord:
 
     @property
     def latency_seconds(self) -> float:
-        """What a lone user would have waited: nothing queues, and every query is embedded afresh."""
+        """What a lone user would have waited: nothing held up by others, every query embedded afresh.
+
+        Exact where one call or retrieval follows another, or one at a time is served; an upper bound where calls of
+        one question were served one by one for want of slots.
+        """
         spans = [retrieval.seconds for retrieval in self.retrievals]
-        queued = sum(call.queue_seconds for call in self.calls) + sum(span.queue for span in spans)
-        return max(0.0, self.wall_seconds - queued + sum(span.known_embed for span in spans))
+        activities = [*(call.activity for call in self.calls), *(span.activity for span in spans)]
+        return max(0.0, self.wall_seconds - held_up_seconds(activities)) + sum(span.known_embed for span in spans)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ class BgeM3Encoder:
         self._query = settings.query_instruction or ""
         self._passage = settings.passage_instruction or ""
         flag_model = _load(folder, self._dtype)
+        self._flag_model = flag_model  # kept: when it goes, its finaliser moves the model to the CPU
         self._tokenizer = flag_model.tokenizer
         self._special = np.array(sorted(self._tokenizer.all_special_ids), dtype=np.int64)
         self._max_length = tokens_read(flag_model.model.config, settings.max_length)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self, runtime_checkable
 
 from arena.protocols import Embedder, Embedding
+from arena.types import well_formed
 from indexing.bm25 import Bm25
 from indexing.embedding.encoder import Encoded, Encoder, Identity, Provenance
 
@@ -90,14 +91,14 @@ class LaneEmbedder:
     def fitted(self, texts: Sequence[str]) -> Self:
         fitted = copy(self)  # the model is shared
         if self._bm25 is not None:
-            fitted._bm25 = self._bm25.fitted([_well_formed(text) for text in texts])
+            fitted._bm25 = self._bm25.fitted([well_formed(text) for text in texts])
         return fitted
 
     def count_truncated(self, texts: Sequence[str]) -> int:
-        return self._encoder.count_truncated([_well_formed(text) for text in texts])
+        return self._encoder.count_truncated([well_formed(text) for text in texts])
 
     def embed_passages(self, texts: Sequence[str]) -> Embedding:
-        texts = [_well_formed(text) for text in texts]
+        texts = [well_formed(text) for text in texts]
         encoded = self._encoder.passages(texts)
         sparse = encoded.lexical if self._bm25 is None else self._bm25.passages(texts)
         return _embedding(encoded, sparse)
@@ -107,7 +108,7 @@ class LaneEmbedder:
 
     def embed_queries_timed(self, texts: Sequence[str]) -> TimedQueries:
         """See `TimesQueries`. Term vectors of BM25 take microseconds and are not counted."""
-        texts = [_well_formed(text) for text in texts]
+        texts = [well_formed(text) for text in texts]
         timed = self._encoder.queries(texts)
         sparse = timed.encoded.lexical if self._bm25 is None else self._bm25.queries(texts)
         return TimedQueries(_embedding(timed.encoded, sparse), timed.seconds, timed.known)
@@ -117,8 +118,3 @@ def _embedding(encoded: Encoded, sparse: Sequence[object] | None) -> Embedding:
     if sparse is None:
         raise ValueError("this encoder has no lexical weights: give it BM25")
     return Embedding(encoded.dense, tuple(sparse), encoded.multi)  # type: ignore[arg-type]
-
-
-def _well_formed(text: str) -> str:
-    """Lone surrogates, which undecodable bytes leave in a text, as question marks: no tokenizer takes them."""
-    return text.encode("utf-8", "replace").decode("utf-8")

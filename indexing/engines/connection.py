@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,11 +21,15 @@ TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """An open client. `local`: the client's own local mode; `where`: the place in words, without the key."""
+    """An open client. `local`: the client's own local mode; `where`: the place in words, without the key.
+
+    `shared`: other engines of this process use it too, and nobody closes it.
+    """
 
     client: QdrantClient
     local: bool
     where: str
+    shared: bool = False
 
     @classmethod
     def open(cls, folder: Path, settings: EngineSettings) -> Connection:
@@ -44,7 +49,7 @@ class Connection:
                 raise ConfigError(f"no Qdrant URL: {settings.url!r} ({error}); write it as http://HOST:6333") from error
             return cls(client, False, f"at {settings.url!r}")
         if settings.path == MEMORY:
-            return cls(QdrantClient(MEMORY), True, "in memory")
+            return cls(_memory(), True, "in memory", shared=True)
         path = settings.path or str(folder / "qdrant")
         try:
             # Threads take turns in the retriever's pool; SQLite is only written while the index is built.
@@ -76,4 +81,13 @@ class Connection:
             ) from error
 
     def close(self) -> None:
-        self.client.close()
+        if not self.shared:
+            self.client.close()
+
+
+@cache
+def _memory() -> QdrantClient:
+    """The one in-memory Qdrant of this process: what one engine stores, another can open."""
+    from qdrant_client import QdrantClient
+
+    return QdrantClient(MEMORY)

@@ -10,11 +10,11 @@ import numpy as np
 
 from arena.errors import ConfigError
 from arena.protocols import Vectors
-from arena.types import Passage
+from arena.types import Passage, well_formed
 from indexing.chunking import indexed_text
 from indexing.embedding import Encoder, IndexEmbedder
 from indexing.opening import Index
-from indexing.rerank.pairs import PASSAGE_TEXT, steady, well_formed
+from indexing.rerank.pairs import PASSAGE_TEXT, steady
 
 NO_TOKENS = -1.0
 CACHE_BYTES = 1 << 29

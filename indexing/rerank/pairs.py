@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TypeVar
 
 from arena.errors import ConfigError
-from arena.types import Passage
+from arena.types import Passage, well_formed
 from indexing.chunking import indexed_text
 
 Model = TypeVar("Model")
@@ -73,8 +73,3 @@ def sigmoid(logit: float) -> float:
     """1 / (1 + e^-x), without overflow and with full precision near 0."""
     e = math.exp(-abs(logit))
     return 1 / (1 + e) if logit >= 0 else e / (1 + e)
-
-
-def well_formed(text: str) -> str:
-    """The text with half characters replaced: tokenizers refuse them."""
-    return text.encode("utf-8", "replace").decode("utf-8")

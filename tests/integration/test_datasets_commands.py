@@ -17,7 +17,7 @@ def test_info_counts_the_small_dataset(arena: Arena, jsonl_folder: Path) -> None
     info = json.loads(arena("datasets", "info", f"jsonl:{jsonl_folder}", "--json").out)
     assert (info["n_documents"], info["n_questions"]) == (4, 5)
     assert info["by_kind"] == {"multi_hop": 1, "single_hop": 2, "summary": 1, "unanswerable": 1}
-    assert "multi_hop 1" in arena("datasets", "info", f"jsonl:{jsonl_folder}").out
+    assert "multi_hop: 1" in arena("datasets", "info", f"jsonl:{jsonl_folder}").out
 
 
 def test_a_made_world_is_the_same_bytes_twice_and_can_be_asked(arena: Arena, tmp_path: Path) -> None:

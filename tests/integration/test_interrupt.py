@@ -60,6 +60,17 @@ def test_what_is_done_is_kept_and_how_to_continue_is_said(
     assert len(list(read(folder / "records.jsonl"))) == 9
 
 
+def test_sigterm_is_heard_where_ctrl_c_is_ignored(slow_study: Path, tmp_path: Path) -> None:
+    """As in a background job of a script."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        code, err = stop(slow_study, tmp_path / "runs" / "r1", signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert code == 2, err
+    assert "arena run --resume --run-id r1" in err
+
+
 def test_a_kill_loses_at_most_what_was_in_flight(arena: Arena, slow_study: Path, tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "r1"
     code, _ = stop(slow_study, folder, signal.SIGKILL)

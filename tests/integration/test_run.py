@@ -12,7 +12,15 @@ from arena.report.leaderboard import Leaderboard
 from arena.types import RunRecord
 from tests.integration.conftest import Arena
 
-TIMES = {"wall_seconds", "seconds", "queue_seconds", "service_seconds", "latency_seconds", "embed", "search"}
+TIMES = {
+    "wall_seconds",
+    "started_seconds",
+    "backoff_seconds",
+    "queue_seconds",
+    "service_seconds",
+    "latency_seconds",
+    "seconds",
+}
 
 
 def timeless(value: Any) -> Any:
@@ -128,6 +136,37 @@ def test_a_run_is_not_continued_under_other_settings(
     done = arena("run", "--resume", "--run-id", "r1", "--runs-dir", tmp_path / "runs", option, value)
     assert done.code == 2
     assert named in done.err
+
+
+def test_continuing_a_finished_run_asks_nothing_and_changes_nothing(arena: Arena, study: Path, tmp_path: Path) -> None:
+    study.write_text(study.read_text().replace("'fake:'", "'openai:gpt-x'") + "strategies: [retrieval_only]\n")
+    arena("run", study, "--run-id", "r1")
+    files = sorted((tmp_path / "runs" / "r1").glob("*.json*"))
+    before = [file.read_bytes() for file in files]
+    done = arena("run", "--resume", "--run-id", "r1", "--runs-dir", tmp_path / "runs")
+    assert done.code == 0, done.err
+    assert "nothing is left to ask" in done.err
+    assert [file.read_bytes() for file in files] == before
+
+
+def test_a_damaged_leaderboard_is_named_with_what_derives_it_anew(arena: Arena, study: Path, tmp_path: Path) -> None:
+    arena("run", study, "--run-id", "r1", "--strategies", "retrieval_only")
+    board = tmp_path / "runs" / "r1" / "leaderboard.json"
+    whole = board.read_bytes()
+    for damage in (b"{}", b"xx", b"\xff"):
+        board.write_bytes(damage)
+        shown = arena("show", tmp_path / "runs" / "r1")
+        assert shown.code == 2
+        assert "leaderboard.json" in shown.err
+    assert arena("run", "--resume", "--run-id", "r1", "--runs-dir", tmp_path / "runs").code == 0
+    assert board.read_bytes() == whole
+
+
+def test_a_finished_run_can_be_shown_again_as_markdown(arena: Arena, study: Path, tmp_path: Path) -> None:
+    arena("run", study, "--run-id", "r1", "--strategies", "retrieval_only")
+    shown = arena("show", tmp_path / "runs" / "r1", "--markdown")
+    assert shown.out.startswith("| strategy | mode |")
+    assert shown.out.count("| retrieval_only |") == 2
 
 
 def test_a_changed_dataset_stops_a_continuation(arena: Arena, study: Path, tmp_path: Path, jsonl_folder: Path) -> None:

@@ -2,18 +2,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from arena.errors import ModelSetupError, StrategyError
-from arena.protocols import Message, Reply, RetrievalSettings, Retriever, Tools
+from arena import journal
+from arena.errors import ConfigError, ModelCallError, ModelSetupError, StrategyError
+from arena.protocols import Message, Reply, RetrievalSettings, Retriever, Strategy, Tools
 from arena.runner import Contestant, plan_keys, run, run_one
 from arena.store import key_of
 from arena.types import (
     Answer,
     Attempt,
     Cell,
+    Decision,
+    Failure,
     Hit,
     LLMCall,
     Passage,
@@ -74,7 +80,26 @@ class AskOnce:
         return Attempt(Answer(text, abstained=False, retrieved_ids=("d1",), used_ids=("d1",)))
 
 
-def contestant(name: str, strategy: AskOnce | None = None, model: EchoModel | None = None) -> Contestant:
+@dataclass
+class HandBack:
+    """Hands back what it is told to, after one retrieval of d1; any value at all, as a third party's might."""
+
+    value: Any
+
+    async def attempt(self, task: Task, tools: Tools) -> Attempt:
+        await tools.retriever.retrieve(tools.settings.request(task.question))
+        return self.value  # type: ignore[no-any-return]
+
+
+@dataclass
+class Raise:
+    error: BaseException
+
+    async def attempt(self, task: Task, tools: Tools) -> Attempt:
+        raise self.error
+
+
+def contestant(name: str, strategy: Strategy | None = None, model: EchoModel | None = None) -> Contestant:
     return Contestant(
         Cell(name, "dense", "echo:"),
         strategy or AskOnce(),
@@ -176,3 +201,149 @@ def test_a_strategy_sees_the_task_and_nothing_else_of_the_question() -> None:
     question = Question("2hop__1_2", "Who?", "unanswerable", 2, "2hop")
     anyio.run(run_one, contestant("a", Spy()), question)
     assert seen == [Task("Who?", "short")]
+
+
+def failure_of(strategy: Strategy) -> Failure:
+    """The failure of one question, once it has been to the journal and back."""
+    record = anyio.run(run_one, contestant("a", strategy), QUESTIONS[0])
+    assert (record.outcome, record.answer) == ("failed", None)
+    assert record.failure is not None
+    record.failure.message.encode()
+    journal.encode(record)
+    return record.failure
+
+
+FINE = Answer("Paris", abstained=False, retrieved_ids=("d1",), used_ids=("d1",), cited_ids=("d1",))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, "attempt() returned None"),
+        ("Paris", "attempt() returned 'Paris'"),
+        (Attempt("Paris"), "attempt() returned Attempt(answer='Paris'"),  # type: ignore[arg-type]
+        (Attempt(Answer(5, abstained=False)), "field_name='text', input_value=5"),  # type: ignore[arg-type]
+        (Attempt(Answer("x", abstained=1)), "field_name='abstained'"),  # type: ignore[arg-type]
+        (Attempt(Answer("x", False, ["d1"])), "field_name='retrieved_ids'"),  # type: ignore[arg-type]
+        (Attempt(FINE, (Decision("n", "c", float("nan")),)), "it would not come back from the journal as it is"),
+        (Attempt(Answer("\ud800", abstained=False)), "surrogates not allowed"),
+        (object(), "attempt() returned <object object"),
+    ],
+)
+def test_what_is_no_attempt_fails_its_question_and_is_named(value: Any, said: str) -> None:
+    failure = failure_of(HandBack(value))
+    assert (failure.stage, failure.type) == ("strategy", "StrategyError")
+    assert said in failure.message
+
+
+def test_a_sound_attempt_goes_through_unchanged() -> None:
+    decisions = (Decision("grade", "keep", 0.5, 0.4, "paper", ("evidence",)),)
+    record = anyio.run(run_one, contestant("a", HandBack(Attempt(FINE, decisions))), QUESTIONS[0])
+    assert (record.answer, record.decisions, record.failure) == (FINE, decisions, None)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "said"),
+    [
+        ((("d1", "d9"), (), ()), "retrieved_ids holds 'd9', which is not among the documents of the question's hits"),
+        (((), ("d1",), ()), "used_ids holds 'd1', which is not among its retrieved_ids"),
+        ((("d1",), (), ("d1",)), "cited_ids holds 'd1', which is not among its used_ids"),
+    ],
+)
+def test_evidence_is_not_taken_on_trust(evidence: tuple[tuple[str, ...], ...], said: str) -> None:
+    failure = failure_of(HandBack(Attempt(Answer("x", False, *evidence))))
+    assert failure.type == "StrategyError"
+    assert said in failure.message
+
+
+def test_without_a_retrieval_there_is_no_evidence() -> None:
+    class Claim(AskOnce):
+        async def attempt(self, task: Task, tools: Tools) -> Attempt:
+            return Attempt(FINE)
+
+    assert "retrieved_ids holds 'd1'" in failure_of(Claim()).message
+
+
+@pytest.mark.parametrize("query", [5, None, "\udfff"])
+def test_a_request_that_cannot_be_written_down_fails_its_question(query: Any) -> None:
+    class AskOddly(AskOnce):
+        async def attempt(self, task: Task, tools: Tools) -> Attempt:
+            await tools.retriever.retrieve(tools.settings.request(query))
+            return Attempt(FINE)
+
+    failure = failure_of(AskOddly())
+    assert (failure.type, failure.traceback) == ("StrategyError", None)
+    assert f"the retriever was asked for RetrievalRequest(query={query!r}" in failure.message
+
+
+class MuteError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@given(st.text(st.characters(codec=None)))
+def test_any_message_of_any_error_can_be_written_down(text: str) -> None:
+    for error in (KeyError(text), ValueError(text), StrategyError(text)):
+        failure_of(Raise(error))
+
+
+def test_an_error_that_cannot_print_itself_is_a_failure_too() -> None:
+    assert failure_of(Raise(MuteError())).type == "MuteError"
+
+
+def groups(*errors: Exception) -> ExceptionGroup[Exception]:
+    """As two task groups, one inside the other, would raise them."""
+    return ExceptionGroup("outer", [ValueError("beside"), ExceptionGroup("inner", errors)])
+
+
+def test_what_only_the_user_can_mend_stops_the_run_from_inside_task_groups() -> None:
+    error = ModelSetupError("the key is refused")
+    with pytest.raises(ModelSetupError, match="the key is refused") as caught:
+        run_all([contestant("a", Raise(groups(StrategyError("x"), error)))])
+    assert caught.value is error
+
+
+def test_a_task_group_of_a_node_stops_the_run_with_its_user_error() -> None:
+    class AskInParallel(AskOnce):
+        async def attempt(self, task: Task, tools: Tools) -> Attempt:
+            async def one(name: str) -> None:
+                raise ConfigError(f"no key for {name}")
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(one, "a")
+            return Attempt(FINE)
+
+    with pytest.raises(ConfigError, match="no key for a"):
+        run_all([contestant("a", AskInParallel())])
+
+
+def test_a_failed_call_inside_a_task_group_is_the_models_failure() -> None:
+    failure = failure_of(Raise(ExceptionGroup("nodes", [ModelCallError("HTTP 500"), ModelCallError("HTTP 501")])))
+    assert failure == Failure("model", "ModelCallError", "HTTP 500")
+
+
+def test_a_group_with_a_defect_keeps_its_traceback() -> None:
+    failure = failure_of(Raise(groups(ModelCallError("HTTP 500"))))
+    assert (failure.stage, failure.type) == ("strategy", "ExceptionGroup")
+    assert "ValueError: beside" in (failure.traceback or "")
+
+
+def test_retrievals_keep_the_order_of_asking() -> None:
+    class SlowFirst(OneHit):
+        async def retrieve(self, request: RetrievalRequest) -> Retrieval:
+            for _ in range(5 if request.query == "slow" else 0):
+                await anyio.lowlevel.checkpoint()
+            return await super().retrieve(request)
+
+    class AskInParallel(AskOnce):
+        async def attempt(self, task: Task, tools: Tools) -> Attempt:
+            async with anyio.create_task_group() as group:
+                for query in ("slow", "quick"):
+                    group.start_soon(tools.retriever.retrieve, tools.settings.request(query))
+            return Attempt(FINE)
+
+    both = Contestant(
+        Cell("a", "dense", None), AskInParallel(), SlowFirst(), RetrievalSettings("dense", 5), None, QUESTIONS
+    )
+    record = anyio.run(run_one, both, QUESTIONS[0])
+    assert [retrieval.request.query for retrieval in record.retrievals] == ["slow", "quick"]

@@ -55,6 +55,12 @@ def test_waiting_in_our_own_queue_is_not_latency() -> None:
     assert usage_of(with_calls(call(queue_seconds=1.5))).latency_seconds == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS"])
+def test_one_reply_cut_off_at_the_limit_marks_the_question(reason: str) -> None:
+    assert usage_of(with_calls(call(finish_reason=reason), call(finish_reason="stop"))).truncated
+    assert not usage_of(with_calls(call(finish_reason="end_turn"), call())).truncated
+
+
 def test_replayed_and_failed_records_are_not_measured() -> None:
     assert usage_of(with_calls(call())).measured
     assert not usage_of(with_calls(call(), call(replayed=True))).measured

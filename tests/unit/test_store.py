@@ -12,7 +12,6 @@ from arena.store import RunStore, key_of, latest_run
 from arena.types import Score
 from tests.samples import answered, cell, failed
 
-
 MANIFEST = {"started": "2026-01-01T00:00:00+00:00", "status": "running", "config": {}, "identity": {}}
 
 
@@ -42,7 +41,7 @@ def test_a_folder_that_holds_anything_is_never_taken_for_a_new_run(tmp_path: Pat
 def test_a_damaged_manifest_is_named_and_hides_no_other_run(tmp_path: Path, content: bytes) -> None:
     broken, sound = new(tmp_path, "broken", started="2026-02-01"), new(tmp_path, "sound")
     (broken.folder / "manifest.json").write_bytes(content)
-    with pytest.raises(RunStoreError, match="manifest.json of run 'broken'"):
+    with pytest.raises(RunStoreError, match=r"manifest\.json of run 'broken'"):
         broken.manifest()
     assert latest_run(tmp_path, unfinished=True).run_id == sound.run_id
 

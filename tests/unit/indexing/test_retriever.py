@@ -299,7 +299,7 @@ def test_a_reranker_is_asked_for_many_queries_at_once(index: Index, embedder: Mi
 
 
 def test_reranking_needs_a_reranker_and_says_how_to_set_one(index: Index, embedder: MiniLMEmbedder) -> None:
-    with pytest.raises(ConfigError, match=r"'hybrid_rerank' needs a reranker and none is set: .*retrieval\.reranker"):
+    with pytest.raises(ConfigError, match=r"'hybrid_rerank' needs a reranker and none is set: .*rerank\.model"):
         ask(IndexRetriever(index, embedder), "a river", "hybrid_rerank")
 
 

@@ -144,9 +144,13 @@ def test_local_mode_keeps_its_points(tmp_path: Path, points: Embedding, inside: 
     loaded.close()
 
 
-def test_memory_ends_with_the_engine(tmp_path: Path, points: Embedding) -> None:
+def test_memory_lasts_as_long_as_the_process(tmp_path: Path, points: Embedding) -> None:
     settings = EngineSettings("server", path=MEMORY)
-    filled("server", tmp_path / "index", points, settings=settings).close()
+    engine = filled("server", tmp_path / "index", points, settings=settings)
+    before = order(rankings(engine, points))
+    engine.close()
+    assert order(rankings(ServerEngine.load(tmp_path / "index", settings=settings), points)) == before
+    ServerEngine.discard(tmp_path / "index", settings=settings)
     with pytest.raises(IndexMismatchError, match=r"no collection 'arena-.*' in memory"):
         ServerEngine.load(tmp_path / "index", settings=settings)
 

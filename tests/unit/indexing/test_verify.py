@@ -129,10 +129,9 @@ def test_a_thorough_look_mends_what_a_quick_one_trusts(tmp_path: Path) -> None:
     embedder = LetterEmbedder()
     ensure_index(DOCUMENTS, embedder, tmp_path).close()
     folder = index_folder(tmp_path, DOCUMENTS, embedder)
-    probes = folder / "probes.npz"
-    content = bytearray(probes.read_bytes())
-    content[-30] ^= 1
-    probes.write_bytes(content)
+    (vectors,) = folder.glob("**/vector_storage-dense/vectors/chunk_0.mmap")
+    with vectors.open("r+b") as file:
+        file.write(b"\x01")
     ensure_index(DOCUMENTS, embedder, tmp_path).close()
     assert verify_index(folder, DOCUMENTS)
     ensure_index(DOCUMENTS, embedder, tmp_path, thorough=True).close()

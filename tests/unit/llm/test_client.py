@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from hypothesis import strategies as st
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
-from arena.llm import LLMClient
+from arena.llm import LLMClient, open_model
 from arena.llm.client import LONGEST_RETRY_AFTER_SECONDS, prompt_sha
 from arena.protocols import Message, Reply
-from tests.unit.llm.asking import HELLO, Waits, ask, scripted, with_model
+from tests.unit.llm.asking import HELLO, Waits, ask, no_weights, scripted, with_model
+from tests.virtual_time import in_virtual_time
 
 
 def test_a_call_is_measured(tmp_path: Path) -> None:
@@ -92,6 +94,26 @@ def test_a_silent_provider_is_given_up(tmp_path: Path) -> None:
     assert reply.call.attempts == 2
 
 
+def test_an_error_message_can_be_written_down(tmp_path: Path) -> None:
+    (reply,) = ask(scripted(tmp_path, {"rules": [{"error": 400, "message": "no \ud800"}]}))
+    assert reply.call.error is not None
+    assert reply.call.error.endswith("no ?")
+
+
+def test_backing_off_is_neither_queueing_nor_service(tmp_path: Path) -> None:
+    settings = scripted(tmp_path, {"rules": [{"error": 500, "times": 2}], "replies": ["late"], "latency_seconds": 2})
+
+    async def use() -> Reply:
+        now = asyncio.get_running_loop().time
+        async with open_model(settings, weights=no_weights, clock=now) as model:
+            return await model.complete(HELLO, role="generate")
+
+    call = in_virtual_time(use).call
+    assert (call.attempts, call.queue_seconds) == (3, 0.0)
+    assert call.service_seconds == pytest.approx(6.0)
+    assert 0.75 <= call.backoff_seconds <= 1.5
+
+
 def test_back_off_depends_on_the_seed_alone(tmp_path: Path) -> None:
     def waits_with(seed: int) -> list[float]:
         waits = Waits()
@@ -102,14 +124,14 @@ def test_back_off_depends_on_the_seed_alone(tmp_path: Path) -> None:
     assert waits_with(1) != waits_with(2)
 
 
-def test_the_reply_is_bounded_per_call(tmp_path: Path) -> None:
+def test_a_call_may_ask_for_more_room_and_never_gets_less(tmp_path: Path) -> None:
     async def use(model: LLMClient) -> list[Reply]:
-        bounds = (None, 2, None)
+        bounds = (None, 2, 5, None)
         return [await model.complete(HELLO, role="generate", max_tokens=bound) for bound in bounds]
 
     replies = with_model(scripted(tmp_path, {"rules": [{"reply": "a b c d e"}]}, max_tokens=4), use)
-    assert [reply.text for reply in replies] == ["a b c d", "a b", "a b c d"]
-    assert [reply.call.finish_reason for reply in replies] == ["length"] * 3
+    assert [reply.text for reply in replies] == ["a b c d", "a b c d", "a b c d e", "a b c d"]
+    assert [reply.call.finish_reason for reply in replies] == ["length", "length", "stop", "length"]
 
 
 def test_queueing_is_not_service(tmp_path: Path) -> None:

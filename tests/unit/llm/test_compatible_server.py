@@ -26,7 +26,7 @@ def test_what_is_sent_is_what_was_asked_for() -> None:
     conversation = (Message("system", "be brief"), Message("user", "{why}?"), Message("assistant", "so"))
 
     async def use(model: LLMClient) -> Reply:
-        return await model.complete(conversation, role="generate", max_tokens=9)
+        return await model.complete(conversation, role="generate", max_tokens=900)
 
     with serving(completion("because", USAGE)) as server:
         reply = with_model(settings(server.base_url, temperature=0.5, seed=3), use)
@@ -37,7 +37,7 @@ def test_what_is_sent_is_what_was_asked_for() -> None:
         {"role": "user", "content": "{why}?"},
         {"role": "assistant", "content": "so"},
     ]
-    assert (sent["model"], sent["max_tokens"], sent["temperature"], sent["seed"]) == ("served", 9, 0.5, 3)
+    assert (sent["model"], sent["max_tokens"], sent["temperature"], sent["seed"]) == ("served", 900, 0.5, 3)
 
 
 def test_a_seed_that_is_not_set_is_not_sent() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 
 import anyio
@@ -25,7 +26,7 @@ def test_entries_keep_the_order_of_asking(tmp_path: Path) -> None:
     }
 
     async def use(model: LLMClient) -> tuple[Ledger, list[str]]:
-        ledger = Ledger(model)
+        ledger = Ledger(model, lambda: 0.0)
         arrived: list[str] = []
 
         async def one(text: str) -> None:
@@ -43,7 +44,7 @@ def test_entries_keep_the_order_of_asking(tmp_path: Path) -> None:
 
 def test_a_failed_call_is_raised_and_kept(tmp_path: Path) -> None:
     async def use(model: LLMClient) -> Ledger:
-        ledger = Ledger(model)
+        ledger = Ledger(model, lambda: 0.0)
         with pytest.raises(ModelCallError, match=r"'fake:script.json', role 'grade', after 1 attempt: HTTP 400"):
             await ledger.write(HELLO, role="grade")
         await ledger.write(HELLO, role="generate")
@@ -55,6 +56,25 @@ def test_a_failed_call_is_raised_and_kept(tmp_path: Path) -> None:
 
 def test_a_new_ledger_is_empty(tmp_path: Path) -> None:
     async def use(model: LLMClient) -> Ledger:
-        return Ledger(model)
+        return Ledger(model, lambda: 0.0)
 
     assert with_model(scripted(tmp_path, {}), use).calls == ()
+
+
+def test_a_call_is_placed_on_the_questions_clock(tmp_path: Path) -> None:
+    async def use(model: LLMClient) -> Ledger:
+        ledger = Ledger(model, count(7.0).__next__)
+        for _ in range(2):
+            await ledger.write(HELLO, role="generate")
+        return ledger
+
+    assert [call.started_seconds for call in with_model(scripted(tmp_path, {}), use).calls] == [7.0, 8.0]
+
+
+def test_a_role_is_written_down_as_it_can_be(tmp_path: Path) -> None:
+    async def use(model: LLMClient) -> Ledger:
+        ledger = Ledger(model, lambda: 0.0)
+        await ledger.write(HELLO, role="grade\ud800")
+        return ledger
+
+    assert [call.role for call in with_model(scripted(tmp_path, {}), use).calls] == ["grade?"]

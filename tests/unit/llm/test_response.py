@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, UsageMetadata
 
@@ -45,6 +47,14 @@ def test_a_count_that_cannot_be_zero_is_unknown(text: str, counts: tuple[int, in
 
 def test_no_usage_is_all_unknown() -> None:
     assert read_usage(AIMessage("x")) == Usage(None, None, None, None)
+
+
+@given(st.text(st.characters(codec=None)))
+def test_whatever_a_server_sends_can_be_written_down(sent: str) -> None:
+    message = AIMessage(sent, response_metadata={"finish_reason": sent})
+    for read in (read_text(message), read_finish_reason(message)):
+        assert read is not None
+        assert read.encode() == sent.encode("utf-8", "replace")
 
 
 @pytest.mark.parametrize("key", ["finish_reason", "stop_reason", "done_reason"])

@@ -1,12 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from arena.metrics.stats import Interval, Values, bootstrap_interval, percentile
+from arena.metrics.stats import (
+    BOOTSTRAP_FLOOR,
+    Interval,
+    Values,
+    bootstrap_interval,
+    mean_interval,
+    percentile,
+    wilson_interval,
+)
 
 VALUES = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1))
 
@@ -19,9 +29,69 @@ def as_values(*values: float) -> Values:
     return np.array(values, dtype=np.float64)
 
 
-def test_nothing_has_no_interval_and_one_value_has_no_width() -> None:
+def test_under_two_values_nothing_is_known_of_their_spread() -> None:
+    assert mean_interval(as_values(), rng()) is None
+    assert mean_interval(as_values(1.0), rng()) is None
+    assert mean_interval(as_values(1.0), rng(), binary=True) is None
+
+
+@pytest.mark.parametrize(
+    ("hits", "n", "low", "high"),
+    [(10, 40, 0.1419, 0.4019), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (1, 2, 0.0945, 0.9055)],
+)
+def test_wilson_by_hand(hits: int, n: int, low: float, high: float) -> None:
+    interval = mean_interval((np.arange(n) < hits).astype(np.float64), rng(), binary=True)
+    assert interval is not None
+    assert (interval.mean, interval.low, interval.high) == pytest.approx((hits / n, low, high), abs=1e-4)
+
+
+def test_wilson_refuses_what_is_no_share() -> None:
+    assert wilson_interval(as_values()) is None
+    for values in (as_values(0.5, 1.5), as_values(0.5, np.nan)):
+        with pytest.raises(ValueError, match=r"must be in \[0, 1\]"):
+            wilson_interval(values)
+    with pytest.raises(ValueError, match="0 < level < 1"):
+        wilson_interval(as_values(0.5), level=1.0)
+
+
+def test_the_method_follows_from_the_values() -> None:
+    many = rng(1).random(BOOTSTRAP_FLOOR)
+    assert mean_interval(many, rng(2)) == bootstrap_interval(many, rng(2))
+    for blind in (many[1:], np.full(50, 0.7)):
+        assert mean_interval(blind, rng()) == wilson_interval(blind)
+    assert mean_interval(np.full(50, 7.0), rng()) is None
+    assert mean_interval(as_values(3.0, 7.0), rng()) is None
+    assert mean_interval(many * 10, rng(2)) == bootstrap_interval(many * 10, rng(2))
+
+
+@settings(derandomize=True, deadline=None)
+@given(arrays(np.float64, st.integers(2, 40), elements=st.floats(0, 1)))
+def test_an_interval_has_width_holds_the_mean_and_stays_in_range(values: Values) -> None:
+    interval = mean_interval(values, rng())
+    assert interval is not None
+    assert 0.0 <= interval.low < interval.high <= 1.0
+    if values.size < BOOTSTRAP_FLOOR:
+        assert interval.low <= interval.mean <= interval.high
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10, 19])
+def test_small_samples_are_covered_where_a_bootstrap_would_not(n: int) -> None:
+    """A law like reciprocal rank's: 1 / r for r uniform on 1 to 7."""
+    generator = rng(3)
+    true_mean = sum(1 / rank for rank in range(1, 8)) / 7
+    samples = [1.0 / generator.integers(1, 8, size=n) for _ in range(400)]
+    ours = [mean_interval(values, generator) for values in samples]
+    bootstrap = [bootstrap_interval(values, generator, resamples=200) for values in samples]
+    assert coverage(ours, true_mean) >= 0.95
+    assert coverage(bootstrap, true_mean) < 0.95
+
+
+def coverage(intervals: Sequence[Interval | None], true_mean: float) -> float:
+    return sum(one is not None and one.low <= true_mean <= one.high for one in intervals) / len(intervals)
+
+
+def test_a_bootstrap_of_nothing_is_none_and_of_equal_values_has_no_width() -> None:
     assert bootstrap_interval(as_values(), rng()) is None
-    assert bootstrap_interval(as_values(0.3), rng()) == Interval(0.3, 0.3, 0.3)
     assert bootstrap_interval(as_values(0.5, 0.5, 0.5), rng()) == Interval(0.5, 0.5, 0.5)
 
 

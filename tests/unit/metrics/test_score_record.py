@@ -17,6 +17,7 @@ from arena.types import (
     Retrieval,
     RetrievalRequest,
     RunRecord,
+    Scalar,
     Score,
 )
 
@@ -72,7 +73,12 @@ def why(record: RunRecord, names: tuple[str, ...], question: Question = QUESTION
 def test_scores_come_in_the_order_of_the_table() -> None:
     assert [score.metric for score in score_record(ANSWERED, QUESTION, GOLD)] == list(METRICS)
     assert set(METRICS) == {*USED, *RANKED, *WORDS}
-    assert all(spec.name == name and spec.summary and spec.higher_is_better for name, spec in METRICS.items())
+    assert all(spec.name == name and spec.summary for name, spec in METRICS.items())
+
+
+def test_metrics_of_zero_or_one_say_so() -> None:
+    binary = {name for name, spec in METRICS.items() if spec.binary}
+    assert binary == {"full_recall", "hit_at_5", "answer_em", "answer_contains"}
 
 
 def test_a_sound_record_has_every_value_and_no_reason() -> None:
@@ -93,10 +99,12 @@ def test_showing_nothing_scores_zero() -> None:
     assert values(emptied, USED) == [0.0, 0.0, 0.0]
 
 
-def test_a_strategy_that_could_retrieve_and_did_not_scores_zero_on_what_it_used() -> None:
-    idle = replace(ANSWERED, answer=Answer("Brandt", abstained=False), retrievals=())
+@pytest.mark.parametrize("params", [{}, {"k": 5}])
+def test_a_strategy_that_could_retrieve_and_chose_not_to_scores_zero(params: dict[str, Scalar]) -> None:
+    cell = Cell("adaptive", "dense", "fake:", params)
+    idle = replace(ANSWERED, cell=cell, answer=Answer("Brandt", abstained=False), retrievals=())
     assert values(idle, USED) == [0.0, 0.0, 0.0]
-    assert why(idle, RANKED) == {reasons.NO_RETRIEVAL}
+    assert values(idle, RANKED) == [0.0, 0.0, 0.0, 0.0]
 
 
 def test_an_empty_ranking_scores_zero() -> None:
@@ -107,6 +115,21 @@ def test_a_cut_deeper_than_was_asked_for_is_undefined() -> None:
     shallow = replace(ANSWERED, retrievals=(retrieval("x", "a", k=3),))
     assert why(shallow, RANKED[:3]) == {reasons.CUT_BEYOND_K}
     assert values(shallow, ("mrr",)) == [0.5]
+
+
+def test_a_failure_in_a_shallow_cell_is_undefined_below_its_cut_like_the_rest() -> None:
+    cell = Cell("vanilla", "dense", "fake:", {"k": 3})
+    for record in (FAILED, replace(FAILED, retrievals=()), ANSWERED, replace(ANSWERED, retrievals=())):
+        assert why(replace(record, cell=cell), RANKED[:3]) == {reasons.CUT_BEYOND_K}
+    assert why(replace(FAILED, cell=cell), ("mrr", *USED)) == {reasons.FAILED}
+    other = replace(GOLD, supporting_ids=())
+    assert why(replace(FAILED, cell=cell), RANKED, gold=other) == {reasons.NO_GOLD}
+
+
+def test_a_cell_that_asks_for_enough_is_scored_whatever_a_record_asked_for() -> None:
+    cell = Cell("vanilla", "dense", "fake:", {"k": 10})
+    modest = replace(ANSWERED, cell=cell, retrievals=(retrieval("x", "a", k=2),))
+    assert values(modest, RANKED[:3]) == [0.5, 1.0, 0.2]
 
 
 def test_a_closed_book_has_no_retrieval_scores() -> None:
@@ -159,8 +182,7 @@ def test_what_a_question_cannot_have_is_undefined_whatever_happened(record: RunR
 
 def test_reasons_are_undefined_or_missing_never_both() -> None:
     codes = {value for name, value in vars(reasons).items() if name.isupper() and isinstance(value, str)}
-    assert codes == reasons.UNDEFINED | reasons.MISSING
-    assert not reasons.UNDEFINED & reasons.MISSING
+    assert codes == reasons.UNDEFINED | {reasons.FAILED}
     assert all(is_undefined(code) for code in reasons.UNDEFINED)
     assert not is_undefined(reasons.FAILED)
     assert not is_undefined(None)

@@ -1,20 +1,17 @@
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
-from rich.console import Console
 
-from arena.report.console import print_leaderboard
-from arena.report.leaderboard import Leaderboard, MetricSummary, build_leaderboard, summarise_metric
-from arena.report.markdown import render_markdown
-from arena.report.rows import leaderboard_rows, metric_text
+from arena.report.leaderboard import COVERAGE_FLOOR, Leaderboard, build_leaderboard, summarise_metric
 from arena.scoring import score_records
-from arena.types import Cell, Dataset, Score
-from tests.samples import answered, cell, failed
+from arena.types import Cell, Dataset, RunRecord, Score
+from tests.samples import answered, call, cell, failed
 
 DESIGNED_CELL_KEYS = {
     "strategy",
@@ -25,6 +22,8 @@ DESIGNED_CELL_KEYS = {
     "n_answered",
     "n_abstained",
     "n_failed",
+    "n_truncated",
+    "params",
     "metrics",
     "latency_seconds",
     "tokens_per_question",
@@ -33,6 +32,11 @@ DESIGNED_CELL_KEYS = {
     "cost_usd_per_question",
     "on_pareto_front",
 }
+
+
+def built(dataset: Dataset, *records: RunRecord) -> Leaderboard:
+    table = score_records(records, dataset)
+    return build_leaderboard(table, dataset, run_id="r", fingerprint="f", tiers={}, seed=0)
 
 
 def board(dataset: Dataset) -> Leaderboard:
@@ -77,7 +81,20 @@ def test_a_mean_with_missing_scores_is_withheld_and_bounded(dataset: Dataset) ->
     assert f1.coverage == pytest.approx(2 / 3)
     assert f1.lower_bound == pytest.approx(1 / 3)
     assert f1.upper_bound == pytest.approx(2 / 3)
-    assert metric_text(f1) == "withheld (67%)"
+
+
+def test_a_cell_carries_all_that_tells_it_from_its_namesakes(dataset: Dataset) -> None:
+    shallow, deep = (Cell("vanilla", "dense", "fake:", {"k": k, "temperature": 0.0, "exact": True}) for k in (3, 10))
+    rows = built(dataset, answered("q1", "x", of=shallow), answered("q1", "x", of=deep)).cells
+    assert [row.params["k"] for row in rows] == [3, 10]
+    read = Leaderboard.model_validate_json(built(dataset, answered("q1", "x", of=deep)).model_dump_json())
+    assert [type(value) for value in read.cells[0].params.values()] == [int, float, bool]
+
+
+def test_questions_with_a_reply_cut_off_are_counted_once(dataset: Dataset) -> None:
+    cut = replace(answered("q1", "x"), calls=(call(finish_reason="length"), call(finish_reason="max_tokens")))
+    whole = replace(answered("q2", "x"), calls=(call(finish_reason="stop"), call()))
+    assert built(dataset, cut, whole).cells[0].n_truncated == 1
 
 
 def test_undefined_scores_do_not_touch_coverage() -> None:
@@ -87,20 +104,60 @@ def test_undefined_scores_do_not_touch_coverage() -> None:
     assert (nothing.mean, nothing.n, nothing.coverage) == (None, 0, None)
 
 
-def test_failing_never_raises_a_mean_above_its_upper_bound() -> None:
-    scores = [Score("x", value) for value in (1.0, 0.0, 1.0, 0.0)]
-    complete = summarise_metric(scores, seed=0)
-    for dropped in range(4):
-        partial = [Score("x", None, "failed") if place == dropped else score for place, score in enumerate(scores)]
-        summary = summarise_metric(partial, seed=0)
-        assert complete.mean is not None
-        assert summary.lower_bound is not None
-        assert summary.upper_bound is not None
-        assert summary.lower_bound <= complete.mean <= summary.upper_bound
+@settings(derandomize=True, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
+def test_failures_leave_the_mean_of_the_whole_run_within_the_bounds(
+    marked: list[tuple[float, bool]],
+) -> None:
+    complete = summarise_metric([Score("x", value) for value, _ in marked], seed=0).mean
+    partial = summarise_metric([Score("x", None, "failed") if lost else Score("x", value) for value, lost in marked], 0)
+    assert complete is not None
+    assert partial.lower_bound is not None
+    assert partial.upper_bound is not None
+    assert partial.lower_bound <= complete <= partial.upper_bound
+    if partial.mean is not None:
+        assert partial.lower_bound <= partial.mean <= partial.upper_bound
+
+
+def test_a_mean_is_withheld_just_below_the_floor() -> None:
+    def with_failures(failures: int) -> list[Score]:
+        return [Score("x", 0.5)] * (100 - failures) + [Score("x", None, "failed")] * failures
+
+    allowed = round(100 * (1 - COVERAGE_FLOOR))
+    assert summarise_metric(with_failures(allowed), seed=0).mean == 0.5
+    assert summarise_metric(with_failures(allowed + 1), seed=0).mean is None
+
+
+def test_one_value_has_a_mean_and_no_interval() -> None:
+    summary = summarise_metric([Score("x", 1.0)], seed=0)
+    assert (summary.mean, summary.ci_low, summary.ci_high, summary.n) == (1.0, None, None, 1)
+
+
+def test_equal_values_are_no_certainty() -> None:
+    summary = summarise_metric([Score("x", 1.0)] * 30, seed=0)
+    assert summary.ci_low == pytest.approx(30 / (30 + 1.96**2), abs=1e-4)  # Wilson with nothing missed
+    assert summary.ci_high == 1.0
+
+
+def test_a_binary_metric_gets_the_interval_of_a_proportion() -> None:
+    scores = [Score("answer_em", float(place < 10)) for place in range(40)]
+    binary, other = summarise_metric(scores, seed=0, binary=True), summarise_metric(scores, seed=0)
+    assert binary.ci_low == pytest.approx(0.1419, abs=1e-4)
+    assert binary.ci_high == pytest.approx(0.4019, abs=1e-4)
+    assert (other.ci_low, other.ci_high) != (binary.ci_low, binary.ci_high)
 
 
 def test_the_oracle_is_never_on_the_front(dataset: Dataset) -> None:
     assert [row.on_pareto_front for row in board(dataset).cells] == [False, False]
+
+
+def test_a_failure_puts_no_cell_on_the_front(dataset: Dataset) -> None:
+    """Both answer q1; one gets q2 half right, the other fails it and would lead if failures were left out."""
+    sound, broken = cell(strategy="sound"), cell(strategy="broken")
+    unlucky = replace(failed("q2", of=broken), calls=(call(),))
+    records = [answered("q1", "Ostrand", of=sound), answered("q2", "in 1871", of=sound)]
+    rows = built(dataset, *records, answered("q1", "Ostrand", of=broken), unlucky).cells
+    assert [row.on_pareto_front for row in rows] == [True, False]
 
 
 def test_unknown_tokens_are_unknown_in_the_table_and_money_is_not_guessed(dataset: Dataset) -> None:
@@ -118,50 +175,8 @@ def test_intervals_are_the_same_every_time_and_hold_the_mean(dataset: Dataset) -
     assert first.ci_low < 0.5 < (first.ci_high or 0)
 
 
-def test_the_console_shows_names_from_data_as_text(dataset: Dataset) -> None:
-    hostile = cell(strategy="[bold red]x[/]")
-    table = score_records([answered("q1", "x", ("d1",), of=hostile)], dataset)
-    summary = build_leaderboard(table, dataset, run_id="r", fingerprint="f", tiers={}, seed=0)
-    out = io.StringIO()
-    print_leaderboard(summary, Console(file=out))
-    assert "[bold red]x[/]" in out.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("summary", "text"),
-    [
-        (None, "–"),
-        (MetricSummary(mean=0.5, ci_low=0.4, ci_high=0.6, n=9, coverage=1.0), "0.50 ±.10"),
-        (MetricSummary(mean=1.0, ci_low=1.0, ci_high=1.0, n=9, coverage=1.0), "1.00 ±.00"),
-        (MetricSummary(mean=None, ci_low=None, ci_high=None, n=0, coverage=None), "–"),
-    ],
-)
-def test_a_metric_in_one_cell_of_the_table(summary: MetricSummary | None, text: str) -> None:
-    assert metric_text(summary) == text
-
-
 def test_calls_of_a_cell_without_any_are_free(dataset: Dataset) -> None:
     record = answered("q1", "x", ("d1",))
     free = replace(record, calls=())
     summary = build_leaderboard(score_records([free], dataset), dataset, run_id="r", fingerprint="f", tiers={}, seed=0)
     assert summary.cells[0].cost_usd_per_question == 0.0
-
-
-def test_every_row_has_every_column_and_metrics_nobody_has_are_left_out(dataset: Dataset) -> None:
-    table = score_records([answered("q5", "x", ("d1",))], dataset)
-    summary = build_leaderboard(table, dataset, run_id="r", fingerprint="f", tiers={}, seed=0)
-    content = leaderboard_rows(summary)
-    assert "EM" not in content.headings
-    full = leaderboard_rows(board(dataset))
-    assert "EM" in full.headings
-    assert {len(row) for row in full.rows} == {len(full.headings)}
-    assert len(leaderboard_rows(board(dataset), wide=False).headings) < len(full.headings)
-
-
-def test_markdown_is_a_table_that_names_cannot_break(dataset: Dataset) -> None:
-    table = score_records([answered("q1", "x", ("d1",), of=cell(strategy="a|b"))], dataset)
-    lines = render_markdown(
-        build_leaderboard(table, dataset, run_id="r", fingerprint="run_1", tiers={}, seed=0)
-    ).splitlines()
-    assert {line.replace("\\|", "").count("|") for line in lines[:3]} == {lines[0].count("|")}
-    assert "`run_1`" in lines[-1]

@@ -15,7 +15,7 @@ import numpy as np
 
 from arena.config import cache_dir
 from arena.protocols import SparseVector
-from experiments.random_models import Shape, build_bge_m3
+from experiments.benches.random_models import Shape, build_bge_m3
 from indexing.bm25 import Bm25
 from indexing.embedding import (
     BgeM3Encoder,

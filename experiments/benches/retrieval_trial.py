@@ -1,4 +1,4 @@
-"""One engine at one size, measured in this process: `python -m experiments.retrieval_trial TRIAL` (JSON in, JSON out).
+"""One engine at one size, measured here: `python -m experiments.benches.retrieval_trial TRIAL` (JSON in and out).
 
 A trial has a process of its own, so that its peak of memory is nobody else's.
 """
@@ -15,9 +15,9 @@ from pathlib import Path
 from time import perf_counter
 
 from arena.protocols import Embedding
-from experiments.local_mode import measure_local_mode
-from experiments.stopwatch import Figures, timings_ms
-from experiments.synthetic_points import DIMENSION, TERMS, queries, slices
+from experiments.benches.local_mode import measure_local_mode
+from experiments.benches.stopwatch import Figures, timings_ms
+from experiments.benches.synthetic_points import DIMENSION, TERMS, queries, slices
 from indexing.engines import ENGINES, Engine
 from indexing.engines.fusion import RRF_K
 from indexing.engines.settings import EngineSettings
@@ -47,7 +47,7 @@ class Trial:
 
 def run_apart(trial: Trial) -> Figures:
     """The figures of a trial in a new process."""
-    command = [sys.executable, "-m", "experiments.retrieval_trial", json.dumps(asdict(trial))]
+    command = [sys.executable, "-m", "experiments.benches.retrieval_trial", json.dumps(asdict(trial))]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     figures: Figures = json.loads(done.stdout)
     return figures

@@ -7,8 +7,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from arena.protocols import Embedding, SparseVector
-from experiments.stopwatch import Figures, timings_ms
-from experiments.synthetic_points import DIMENSION, queries, slices
+from experiments.benches.stopwatch import Figures, timings_ms
+from experiments.benches.synthetic_points import DIMENSION, queries, slices
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models

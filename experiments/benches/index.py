@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.bench_retrieval import SIZES, Say
-from experiments.retrieval_trial import EDGE, SETTINGS, Trial, run_apart
+from experiments.benches.retrieval import SIZES, Say
+from experiments.benches.retrieval_trial import EDGE, SETTINGS, Trial, run_apart
 
 
 def measure_index(points: Sequence[int] = SIZES, *, seed: int = 7, say: Say = lambda line: None) -> dict[str, Any]:

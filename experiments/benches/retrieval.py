@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from experiments.retrieval_trial import EDGE, LOCAL_MODE, SETTINGS, Trial, run_apart
-from experiments.stopwatch import Figures
+from experiments.benches.retrieval_trial import EDGE, LOCAL_MODE, SETTINGS, Trial, run_apart
+from experiments.benches.stopwatch import Figures
 
 SIZES = (5_000, 21_100, 100_000)
 MUSIQUE = 21_100  # passages of MuSiQue's corpus

@@ -1,0 +1,60 @@
+"""Figures as text: the one place that rounds. Each is a tuple of parts that a table may put in one line or two."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from arena.report.leaderboard import CellSummary, MetricSummary
+
+UNDEFINED = "\N{EN DASH}"
+Parts = tuple[str, ...]
+
+
+def metric_text(summary: MetricSummary | None) -> str:
+    """The parts of a metric in one line."""
+    return " ".join(metric_parts(summary))
+
+
+def metric_parts(summary: MetricSummary | None) -> Parts:
+    """Mean with its interval, as in `0.56 .49-.63`, and `[.54, .57]`, its bounds, where scores are missing.
+
+    A withheld mean leaves only the bounds, one value only the mean. The interval is written with an en dash; it and
+    the bounds are rounded outwards, so that neither looks better than it is.
+    """
+    if summary is None or summary.coverage is None:
+        return (UNDEFINED,)
+    parts = []
+    if summary.mean is not None:
+        interval = _interval(summary.ci_low, summary.ci_high)
+        parts.append(f"{summary.mean:.2f}{interval}")
+    if summary.coverage < 1 and summary.lower_bound is not None and summary.upper_bound is not None:
+        parts.append(f"[{_outward(summary.lower_bound, ROUND_FLOOR)}, {_outward(summary.upper_bound, ROUND_CEILING)}]")
+    return tuple(parts)
+
+
+def tokens_text(cell: CellSummary) -> str:
+    """Input and output tokens per question."""
+    if not cell.llm_calls_per_question:
+        return "0"
+    spent = cell.tokens_per_question
+    return "unknown" if spent.input is None or spent.output is None else f"{spent.input + spent.output:,.0f}"
+
+
+def seconds_parts(cell: CellSummary) -> Parts:
+    """Median and 95th percentile, and how many failed questions they leave out."""
+    seconds = cell.latency_seconds
+    known = seconds.p50 is not None and seconds.p95 is not None
+    figure = f"{seconds.p50:.2f} / {seconds.p95:.2f}" if known else UNDEFINED
+    return (figure, f"({cell.n_failed} failed)") if cell.n_failed else (figure,)
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    return f" {_outward(low, ROUND_FLOOR)}\N{EN DASH}{_outward(high, ROUND_CEILING)}"
+
+
+def _outward(ratio: float, rounding: str) -> str:
+    """Two digits without a leading zero; the ninth digit is noise of the arithmetic and rounds nothing up."""
+    text = str(Decimal(f"{ratio:.9f}").quantize(Decimal("0.01"), rounding))
+    return text.removeprefix("0") if ratio >= 0 else text

@@ -1,0 +1,1 @@
+"""What `arena bench` measures: this project's own speed and memory."""

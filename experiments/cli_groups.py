@@ -1,0 +1,139 @@
+"""`arena index`, `arena datasets` and `arena models`: parse, call, print; no logic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+CHECK_FAILED = 1
+"""Exit code: done, but a check the user asked for failed."""
+
+datasets_app = typer.Typer(help="What can be asked: list, inspect and make datasets.", no_args_is_help=True)
+models_app = typer.Typer(help="Weights that need no account: list and fetch.", no_args_is_help=True)
+index_app = typer.Typer(help="The index of a corpus: build, inspect and verify.", no_args_is_help=True)
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options the user gave: neither None nor empty."""
+    return {name: value for name, value in options.items() if value is not None and value != {}}
+
+
+@datasets_app.command("list")
+def datasets_list() -> None:
+    """Show every dataset and how to write it after --dataset."""
+    from rich.console import Console
+
+    from experiments.tables import datasets_table
+
+    Console().print(datasets_table())
+
+
+@datasets_app.command("info")
+def datasets_info(
+    dataset: Annotated[str, typer.Argument(help="As after --dataset: world, musique:PATH, jsonl:DIR, ...")],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Count kinds, hops, homonym titles and words of a dataset, and show its fingerprint."""
+    from arena.datasets import load_dataset
+    from arena.datasets.info import describe
+    from experiments.tables import as_json, info_table, print_notes
+
+    info = describe(load_dataset(dataset))
+    if json:
+        print(as_json(info))
+    else:
+        from rich.console import Console
+
+        console = Console()
+        console.print(info_table(info))
+        print_notes(info, console)
+
+
+@datasets_app.command("make-world")
+def datasets_make_world(
+    documents: Annotated[int, typer.Option(min=1, help="Documents of the corpus.")] = 240,
+    questions: Annotated[int, typer.Option(min=1, help="Questions on it.")] = 60,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed writes the same bytes.")] = 7,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write, used as jsonl:DIR; default world-DOCUMENTS-SEED.")
+    ] = None,
+) -> None:
+    """Make a fictional world that no language model can know, prove its questions sound, and write it."""
+    from rich.console import Console
+
+    from experiments.make_world import make_and_write
+    from experiments.progress import Reporter
+
+    make_and_write(out or Path(f"world-{documents}-{seed}"), documents, questions, seed, Reporter(Console()))
+
+
+@models_app.command("list")
+def models_list() -> None:
+    """Show the named weights, their size, licence and source, and which are on this machine."""
+    from experiments.tables import models_text
+
+    print(models_text())
+
+
+@models_app.command("fetch")
+def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena models list` shows.")]) -> None:
+    """Download named weights, verify their SHA-256, and print where they are."""
+    from rich.console import Console
+
+    from experiments.equipment import fetch_weights
+    from experiments.progress import Reporter
+
+    print(fetch_weights(name, Reporter(Console(stderr=True))))
+
+
+@index_app.command("build")
+def index_build(
+    config: Annotated[Path | None, typer.Argument(help="YAML file of settings, as for arena run.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="As for arena run; default world.")] = None,
+) -> None:
+    """Build the index that a run with these settings will open; nothing is done where it is whole.
+
+    A killed build goes on from what was embedded. A damaged index is built anew.
+    """
+    from rich.console import Console
+
+    from experiments.index_commands import build
+    from experiments.progress import Reporter
+
+    print(build(config, given(dataset=dataset), Reporter(Console(stderr=True))))
+
+
+@index_app.command("info")
+def index_info(json: Annotated[bool, typer.Option("--json", help="Print a JSON array.")] = False) -> None:
+    """Show every index in the cache: model, chunking, engine, counts and size."""
+    from experiments.index_commands import info_rows, info_table
+    from experiments.tables import as_json
+
+    rows = info_rows()
+    if json:
+        print(as_json({"indexes": rows}))
+    else:
+        from rich.console import Console
+
+        Console().print(info_table(rows))
+
+
+@index_app.command("verify")
+def index_verify(
+    config: Annotated[Path | None, typer.Argument(help="YAML file of settings, as for arena run.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="As for arena run; default world.")] = None,
+) -> None:
+    """Work the index out anew: counts, hashes of every file, sampled vectors. Exit code 1 if anything differs."""
+    from rich.console import Console
+
+    from experiments.index_commands import verify
+    from experiments.progress import Reporter
+
+    problems = verify(config, given(dataset=dataset), Reporter(Console(stderr=True)))
+    for problem in problems:
+        print(problem)
+    if problems:
+        raise typer.Exit(CHECK_FAILED)
+    print("sound")

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.config import RunConfig
+from arena.errors import ConfigError, UnknownNameError
+from experiments.compose import line_up, seats
+from experiments.equipment import Equipment, Reranking
+
+
+def config(jsonl_folder: Path, **changes: Any) -> RunConfig:
+    return RunConfig.model_validate({"dataset": f"jsonl:{jsonl_folder}", "llm": {"model": "fake:"}} | changes)
+
+
+def equipment(threshold: float | None = 0.15) -> Equipment:
+    identity = {"embedder": {"model": "tiny"}}
+    return Equipment(None, identity, Reranking("crosser", {"model": "crosser"}, threshold))  # type: ignore[arg-type]
+
+
+def test_every_strategy_meets_every_mode_it_has_a_use_for(jsonl_folder: Path) -> None:
+    lineup = line_up(config(jsonl_folder, modes=["dense", "hybrid_rerank"]))
+    assert [(entry.spec.name, entry.mode) for entry in lineup.entries] == [
+        ("retrieval_only", "dense"),
+        ("retrieval_only", "hybrid_rerank"),
+        ("vanilla", "dense"),
+        ("vanilla", "hybrid_rerank"),
+        ("closed_book", "none"),
+        ("oracle", "gold"),
+    ]
+    assert lineup.needs_reranker
+
+
+def test_every_retrieval_setting_reaches_the_request_and_the_cell(jsonl_folder: Path) -> None:
+    wanted = {"k": 3, "depth": 20, "rrf_k": 7, "fusion": "rrf", "lane_weights": [2.0, 1.0]}
+    asked = config(jsonl_folder, strategies=["retrieval_only"], modes=["hybrid_rerank"], retrieval=wanted)
+    (seat,) = seats(asked, line_up(asked), equipment())
+    request = seat.settings.request("q")
+    assert (request.k, request.depth, request.rrf_k, request.fusion) == (3, 20, 7, "rrf")
+    assert (request.lane_weights, request.threshold) == ((2.0, 1.0), 0.15)
+    shown = {
+        "k": 3,
+        "depth": 20,
+        "rrf_k": 7,
+        "dense_weight": 2.0,
+        "threshold": 0.15,
+        "reranker": "crosser",
+        "embedder": "tiny",
+    }
+    assert shown.items() <= dict(seat.cell.params).items()
+
+
+def test_a_setting_a_mode_has_no_use_for_is_not_in_its_identity(jsonl_folder: Path) -> None:
+    def dense_cell(**retrieval: Any) -> str:
+        asked = config(jsonl_folder, strategies=["retrieval_only"], modes=["dense"], retrieval=retrieval)
+        return seats(asked, line_up(asked), equipment())[0].cell.key
+
+    assert dense_cell() == dense_cell(depth=20, rrf_k=7)
+    assert dense_cell() != dense_cell(k=3)
+
+
+def test_dbsf_has_no_rank_constant(jsonl_folder: Path) -> None:
+    asked = config(jsonl_folder, strategies=["retrieval_only"], modes=["hybrid"], retrieval={"fusion": "dbsf"})
+    assert seats(asked, line_up(asked), equipment())[0].settings.rrf_k is None
+
+
+def test_the_small_sample_of_the_model_is_part_of_the_large_one(jsonl_folder: Path) -> None:
+    lineup = line_up(config(jsonl_folder, sample={"limit": 4, "model_limit": 2}))
+    asked = {entry.spec.name: set(entry.questions) for entry in lineup.entries}
+    assert len(asked["retrieval_only"]) == 4
+    assert len(asked["vanilla"]) == 2
+    assert asked["vanilla"] <= asked["retrieval_only"]
+
+
+def test_a_strategy_without_questions_is_left_out_and_named(jsonl_folder: Path) -> None:
+    questions = jsonl_folder / "questions.jsonl"
+    questions.write_text(questions.read_text().splitlines(keepends=True)[-1])  # the unanswerable one
+    lineup = line_up(config(jsonl_folder))
+    assert lineup.skipped == ("oracle",)
+    assert "oracle" not in {entry.spec.name for entry in lineup.entries}
+    with pytest.raises(ConfigError, match="oracle can be asked nothing"):
+        line_up(config(jsonl_folder, strategies=["oracle"]))
+
+
+def test_a_name_is_checked_before_any_data_is_read(jsonl_folder: Path) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'hybrid'"):
+        line_up(config(jsonl_folder, dataset="jsonl:/nowhere", modes=["hybird"]))

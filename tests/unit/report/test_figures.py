@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.report.figures import metric_text, seconds_parts, tokens_text
+from arena.report.leaderboard import LatencySummary, MetricSummary, TokenSummary, summarise_metric
+from arena.types import Score
+from tests.unit.report.boards import NOT_DEFINED, PATCHY, SOUND, WITHHELD, row
+
+BOUNDS = re.compile(r"\[(\d?\.\d\d), (\d?\.\d\d)\]$")
+
+
+@pytest.mark.parametrize(
+    ("summary", "text"),
+    [
+        (None, "–"),
+        (NOT_DEFINED, "–"),
+        (SOUND, "0.56 .49–.63"),
+        (PATCHY, "0.56 .49–.63 [.54, .58]"),
+        (WITHHELD, "[.37, .71]"),
+        (SOUND.model_copy(update={"mean": 1.0, "ci_low": None, "ci_high": None}), "1.00"),
+        (SOUND.model_copy(update={"mean": 0.0, "ci_low": 0.0, "ci_high": 1.0}), "0.00 .00–1.00"),
+        (SOUND.model_copy(update={"ci_low": 0.1 + 0.2, "ci_high": 0.57}), "0.56 .30–.57"),
+    ],
+)
+def test_a_metric_in_one_cell_of_the_table(summary: MetricSummary | None, text: str) -> None:
+    assert metric_text(summary) == text
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
+def test_no_set_of_failures_improves_the_bounds_shown(marked: list[tuple[float, bool]]) -> None:
+    complete = summarise_metric([Score("x", value) for value, _ in marked], seed=0).mean
+    shown = summarise_metric([Score("x", None, "failed") if lost else Score("x", value) for value, lost in marked], 0)
+    found = BOUNDS.search(metric_text(shown))
+    assert (found is not None) == any(lost for _, lost in marked)
+    if found is not None:
+        assert complete is not None
+        assert float(found[1]) <= complete + 1e-9
+        assert float(found[2]) >= complete - 1e-9
+
+
+def test_seconds_say_how_many_failed_questions_they_leave_out() -> None:
+    assert seconds_parts(row()) == ("0.41 / 0.93",)
+    assert seconds_parts(row(failed=2)) == ("0.41 / 0.93", "(2 failed)")
+    unmeasured = LatencySummary(mean=None, p50=None, p95=None, n_measured=0)
+    assert seconds_parts(row(failed=60).model_copy(update={"latency_seconds": unmeasured})) == ("–", "(60 failed)")
+
+
+def test_tokens_are_a_sum_unknown_or_none() -> None:
+    assert tokens_text(row()) == "1,234"
+    unknown = TokenSummary(input=100.0, output=None)
+    assert tokens_text(row().model_copy(update={"tokens_per_question": unknown})) == "unknown"
+    assert tokens_text(row().model_copy(update={"llm_calls_per_question": 0.0})) == "0"
