@@ -50,7 +50,7 @@ class FakeChat(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         prompt = _prompt(messages)
-        return self._result(prompt, self._playback.react(prompt))
+        return self._result(messages, self._playback.react(prompt))
 
     async def _agenerate(
         self,
@@ -64,12 +64,13 @@ class FakeChat(BaseChatModel):
         latency_seconds = self._playback.latency_seconds(rule)
         if latency_seconds:
             await anyio.sleep(latency_seconds)
-        return self._result(prompt, rule)
+        return self._result(messages, rule)
 
-    def _result(self, prompt: str, rule: Rule | None) -> ChatResult:
+    def _result(self, messages: list[BaseMessage], rule: Rule | None) -> ChatResult:
         if rule is not None and rule.error is not None:
             raise _fault(rule)
-        text = answer(prompt) if rule is None or rule.reply is None else rule.reply
+        # Earlier turns are worked examples: their passages and questions are not the ones at hand.
+        text = answer(str(messages[-1].text)) if rule is None or rule.reply is None else rule.reply
         words = text.split()
         cut = self.max_tokens is not None and len(words) > self.max_tokens
         if cut:
@@ -77,7 +78,7 @@ class FakeChat(BaseChatModel):
             text = " ".join(words)
         message = AIMessage(text, response_metadata={"finish_reason": "length" if cut else "stop"})
         if rule is None or rule.usage:
-            counts = len(prompt.split()), len(words)
+            counts = len(_prompt(messages).split()), len(words)
             message.usage_metadata = UsageMetadata(
                 input_tokens=counts[0], output_tokens=counts[1], total_tokens=sum(counts)
             )

@@ -68,7 +68,7 @@ class ParrotWriter:
     prompts: list[tuple[str, str]] = field(default_factory=list)
 
     async def write(self, messages: Sequence[Message], *, role: str, max_tokens: int | None = None) -> str:
-        self.prompts.append((role, "\n".join(message.content for message in messages)))
+        self.prompts.append((role, messages[-1].content))
         return self.reply
 
 
