@@ -17,8 +17,13 @@ from indexing.chunking import WHOLE_DOCUMENTS, Chunking, TokenWindows
 from indexing.engines.settings import EngineSettings
 
 if TYPE_CHECKING:
+    from indexing.build import Index
     from indexing.embedding import EmbeddingSettings, IndexEmbedder
+    from indexing.rerank import RerankSettings
     from indexing.retriever import IndexRetriever
+
+
+LATE_INTERACTION = "late_interaction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +37,11 @@ class Reranking:
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """A retriever, and what identifies the index and the reranker behind it."""
+    """A retriever, what identifies the index and the reranker behind it, and facts about the index."""
 
     retriever: IndexRetriever
     index_identity: Mapping[str, Any]
+    index_facts: Mapping[str, Any]
     reranking: Reranking | None
 
     @property
@@ -69,8 +75,8 @@ def embedding_settings(config: RunConfig) -> EmbeddingSettings:
     return EmbeddingSettings(**config.embedding.model_dump())
 
 
-def embedder_of(config: RunConfig, reporter: Reporter) -> IndexEmbedder:
-    """The embedder of a run, its vectors kept between runs."""
+def embedder_of(config: RunConfig, reporter: Reporter, *, cached: bool = True) -> IndexEmbedder:
+    """The embedder of a run, its vectors kept between runs unless `cached` is off."""
     from indexing.embedding import open_embedder
 
     with reporter.bytes(f"downloading {config.embedding.model}") as advance:
@@ -78,7 +84,7 @@ def embedder_of(config: RunConfig, reporter: Reporter) -> IndexEmbedder:
             embedding_settings(config),
             weights_root(),
             lambda done, total, label: advance(done, total or 0),
-            cache_root=cache_dir() / "embeddings",
+            cache_root=cache_dir() / "embeddings" if cached else None,
         )
 
 
@@ -101,29 +107,53 @@ def chunking_of(config: RunConfig) -> Chunking:
 
 
 def ready_equipment(config: RunConfig, dataset: Dataset, reporter: Reporter, *, rerank: bool) -> Equipment:
-    """The index of the dataset's corpus, opened if it exists, else embedded and built; with a reranker if asked."""
+    """The index of the dataset's corpus, opened if it exists, else embedded and built; with a reranker if asked.
+
+    What can be refused is refused before anything is embedded.
+    """
     from indexing.build import ensure_index
     from indexing.retriever import IndexRetriever
 
+    engine = engine_of(config)
+    reranking = rerank_settings(config) if rerank else None
     embedder = embedder_of(config, reporter)
+    if reranking and reranking.model != LATE_INTERACTION:
+        _reranker(reranking, embedder, reporter)
     with reporter.items(f"embedding {len(dataset.documents)} documents") as advance:
         index = ensure_index(
             dataset.documents,
             embedder,
             index_root(),
-            engine=engine_of(config),
+            engine=engine,
             chunking=chunking_of(config),
-            keep_batches=False,  # the embedding cache has them
             progress=lambda done, total, label: advance(done, total or 0),
         )
-    if index.manifest.truncated_passages:
-        share = f"{index.manifest.truncated_passages} of {index.manifest.passages}"
+    manifest = index.manifest
+    if manifest.truncated_passages:
+        share = f"{manifest.truncated_passages} of {manifest.passages}"
         reporter.warn(
             f"{share} passages are longer than {config.embedding.model} reads; the dense lane does not see their ends"
         )
-    reranker, reranking = _reranker(config, embedder, reporter) if rerank else (None, None)
-    identity = index.manifest.identity.model_dump(mode="json")
-    return Equipment(IndexRetriever(index, embedder, reranker), identity, reranking)
+    reranker, identity = _reranker(reranking, embedder, reporter, index) if reranking else (None, None)
+    facts = manifest.model_dump(mode="json", exclude={"identity", "files"})
+    if manifest.recall_at_10 is not None:
+        reporter.say(f"approximate search: recall@10 against exact search is {manifest.recall_at_10:.3f}")
+    retriever = IndexRetriever(index, embedder, reranker)
+    return Equipment(retriever, manifest.identity.model_dump(mode="json"), facts, identity)
+
+
+def rerank_settings(config: RunConfig) -> RerankSettings:
+    """The rerank part of a config, as the reranker takes it."""
+    from indexing.rerank import CalibratedThreshold as Calibrated
+    from indexing.rerank import RerankSettings
+
+    threshold = config.rerank.threshold
+    if isinstance(threshold, CalibratedThreshold):
+        return RerankSettings(
+            **config.rerank.model_dump(exclude={"threshold"}),
+            threshold=Calibrated(threshold.value, threshold.reranker),
+        )
+    return RerankSettings(**config.rerank.model_dump(exclude={"threshold"}), threshold=threshold)
 
 
 def model_sha256(settings: LLMSettings, reporter: Reporter) -> str | None:
@@ -135,20 +165,18 @@ def model_sha256(settings: LLMSettings, reporter: Reporter) -> str | None:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _reranker(config: RunConfig, embedder: IndexEmbedder, reporter: Reporter) -> tuple[Reranker, Reranking]:
-    from indexing.rerank import CalibratedThreshold as Calibrated
-    from indexing.rerank import RerankSettings, open_reranker, resolve_threshold
+def _reranker(
+    settings: RerankSettings, embedder: IndexEmbedder, reporter: Reporter, index: Index | None = None
+) -> tuple[Reranker, Reranking]:
+    from indexing.rerank import open_reranker, resolve_threshold
 
-    wanted = config.rerank
-    fields = wanted.model_dump(exclude={"threshold"})
-    threshold = wanted.threshold
-    if isinstance(threshold, CalibratedThreshold):
-        settings = RerankSettings(**fields, threshold=Calibrated(threshold.value, threshold.reranker))
-    else:
-        settings = RerankSettings(**fields, threshold=threshold)
-    with reporter.bytes(f"downloading {wanted.model}") as advance:
+    with reporter.bytes(f"downloading {settings.model}") as advance:
         reranker = open_reranker(
-            settings, embedder, weights_root(), lambda done, total, label: advance(done, total or 0)
+            settings,
+            embedder,
+            weights_root(),
+            lambda done, total, label: advance(done, total or 0),
+            index=index,
         )
     name = str(reranker.identity["model"])
     return reranker, Reranking(name, reranker.identity, resolve_threshold(settings, reranker))

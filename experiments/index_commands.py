@@ -14,7 +14,7 @@ from arena.datasets import load_dataset
 from experiments.equipment import chunking_of, embedder_of, engine_of, index_root
 from experiments.progress import Reporter
 
-Row = Mapping[str, str | int]
+Row = Mapping[str, str | int | float | None]
 
 
 def build(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -> Path:
@@ -33,7 +33,6 @@ def build(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -
             engine=engine,
             chunking=chunking,
             thorough=True,
-            keep_batches=False,  # the embedding cache has them
             progress=lambda done, total, label: advance(done, total or 0),
         )
     index.close()
@@ -47,7 +46,7 @@ def verify(config: Path | None, options: Mapping[str, Any], reporter: Reporter) 
 
     settings = load_config(config, options)
     documents = load_dataset(settings.dataset).documents
-    embedder = embedder_of(settings, reporter)
+    embedder = embedder_of(settings, reporter, cached=False)  # to embed the samples again, not to read them back
     engine, chunking = engine_of(settings), chunking_of(settings)
     folder = index_folder(index_root(), documents, embedder, engine=engine, chunking=chunking)
     return verify_index(folder, documents, chunking=chunking, embedder=embedder, engine=engine)
@@ -66,6 +65,8 @@ def info_rows() -> list[Row]:
             "documents": info.manifest.documents,
             "passages": info.manifest.passages,
             "truncated_passages": info.manifest.truncated_passages,
+            "search": str(info.manifest.identity.search.get("search", "")),
+            "recall_at_10": info.manifest.recall_at_10,
             "disk_bytes": info.disk_bytes,
         }
         for info in list_indexes(index_root())
@@ -74,10 +75,12 @@ def info_rows() -> list[Row]:
 
 def info_table(rows: Sequence[Row]) -> Table:
     """The rows for a terminal."""
-    table = Table("index", "model", "chunking", "engine", "documents", "passages", "cut short", "size")
+    table = Table("index", "model", "chunking", "engine", "search", "documents", "passages", "cut short", "size")
     for row in rows:
-        size = f"{int(row['disk_bytes']) / 1e6:.0f} MB"
-        named = (Path(str(row["folder"])).name, row["model"], row["chunking"], row["engine"])
+        size = f"{float(row['disk_bytes'] or 0) / 1e6:.0f} MB"
+        recall = row["recall_at_10"]
+        search = row["search"] if recall is None else f"{row['search']}, recall@10 {recall:.3f}"
+        named = (Path(str(row["folder"])).name, row["model"], row["chunking"], row["engine"], search)
         counts = (row["documents"], row["passages"], row["truncated_passages"])
         table.add_row(*(Text(str(value)) for value in (*named, *counts, size)))
     if rows:

@@ -24,7 +24,10 @@ LIBRARIES = (
     "langgraph",
     "langchain-core",
     "langchain-openai",
+    "qdrant-client",
     "qdrant-edge-py",
+    "FlagEmbedding",
+    "tokenizers",
     "sentence-transformers",
     "transformers",
     "torch",
@@ -57,7 +60,9 @@ def run_fingerprint(identity_fields: Mapping[str, Any]) -> str:
     return fingerprint("run", identity_fields)
 
 
-def new_manifest(config: RunConfig, dataset: Dataset, identity_fields: Mapping[str, Any]) -> dict[str, Any]:
+def new_manifest(
+    config: RunConfig, dataset: Dataset, equipment: Equipment | None, identity_fields: Mapping[str, Any]
+) -> dict[str, Any]:
     """The manifest of a run that starts now."""
     return {
         "schema_version": 1,
@@ -74,6 +79,7 @@ def new_manifest(config: RunConfig, dataset: Dataset, identity_fields: Mapping[s
             "n_questions": len(dataset.questions),
             "notes": list(dataset.notes),
         },
+        "index": dict(equipment.index_facts) if equipment else None,
         "libraries": {name: _version(name) for name in LIBRARIES},
         "machine": {
             "python": platform.python_version(),

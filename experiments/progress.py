@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 
 from rich.console import Console
 from rich.progress import (
@@ -12,10 +13,12 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    Task,
     TextColumn,
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
+from rich.text import Text
 
 Advance = Callable[[int, int], None]
 """(done, total): how far the work is, in its own unit."""
@@ -39,8 +42,8 @@ class Reporter:
 
     @contextmanager
     def items(self, label: str) -> Iterator[Advance]:
-        """Progress counted in things (passages, questions)."""
-        with self._bar(label, (MofNCompleteColumn(),)) as advance:
+        """Progress counted in things (passages, questions), with their number per second and the time left."""
+        with self._bar(label, (MofNCompleteColumn(), _Rate())) as advance:
             yield advance
 
     @contextmanager
@@ -62,15 +65,26 @@ class Reporter:
                 yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def _tenths(label: str, say: Callable[[str], None]) -> Advance:
-    """Speak at 10 %, 20 %, ... of the work, once each."""
-    said = 0
+class _Rate(ProgressColumn):
+    """Things done per second."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:,.1f}/s" if task.speed else "")
+
+
+def _tenths(label: str, say: Callable[[str], None], clock: Callable[[], float] = perf_counter) -> Advance:
+    """Speak at 10 %, 20 %, ... of the work, once each, with the rate so far and what it leaves to wait."""
+    said, first, started = 0, 0, clock()
 
     def advance(done: int, total: int) -> None:
-        nonlocal said
+        nonlocal said, first, started
+        if said == 0 and done < total / 10:
+            first, started = done, clock()
         reached = 10 * done // total if total else 10
         if reached > said:
             said = reached
-            say(f"{label}: {done}/{total}")
+            rate = (done - first) / max(clock() - started, 1e-9)
+            left = f", {rate:,.1f}/s, {(total - done) / rate:.0f} s left" if done > first and done < total else ""
+            say(f"{label}: {done:,}/{total:,}{left}")
 
     return advance

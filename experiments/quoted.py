@@ -23,7 +23,8 @@ def with_block(text: str, name: str, content: str) -> str:
     begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
     if text.count(begin) != 1 or text.count(end) != 1:
         raise ValueError(f"README.md needs exactly one pair of {begin} and {end}")
-    return re.sub(f"{re.escape(begin)}.*{re.escape(end)}", lambda _: f"{begin}\n{content}\n{end}", text, flags=re.DOTALL)
+    block = re.compile(f"{re.escape(begin)}.*{re.escape(end)}", re.DOTALL)
+    return block.sub(lambda _: f"{begin}\n{content}\n{end}", text)
 
 
 def quote(run_folder: Path, name: str) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import shlex
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, AsyncExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,11 @@ class Prepared:
     seats: tuple[Seat, ...]
     equipment: Equipment | None
     identity: Mapping[str, Any]
+
+    def close(self) -> None:
+        """Give the index back; local mode lets nobody else open it before."""
+        if self.equipment is not None:
+            self.equipment.retriever.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +82,9 @@ def start(prepared: Prepared, reporter: Reporter) -> Outcome:
     config = prepared.config
     run_id = config.run_id or f"{now()[:19].replace(':', '')}-{run_fingerprint(prepared.identity)[-6:]}"
     store = RunStore(config.runs_dir / run_id)
-    manifest = new_manifest(config, prepared.lineup.dataset, prepared.identity)
-    _complete(prepared, store, lambda: store.creating(manifest), reporter)
+    manifest = new_manifest(config, prepared.lineup.dataset, prepared.equipment, prepared.identity)
+    with closing(prepared):
+        _complete(prepared, store, lambda: store.creating(manifest), reporter)
     return _conclude(prepared, store)
 
 
@@ -96,7 +102,8 @@ def resume(prepared: Prepared, store: RunStore, reporter: Reporter) -> Outcome:
     if store.done() >= set(plan_keys(prepared.seats)):
         reporter.say("nothing is left to ask")
     else:
-        _complete(prepared, store, store.writing, reporter)
+        with closing(prepared):
+            _complete(prepared, store, store.writing, reporter)
     return _conclude(prepared, store)
 
 

@@ -1,4 +1,4 @@
-"""Put an index together in a work folder, resuming what a killed build left there, and move it to its place."""
+"""Put an index together in a work folder, and move it to its place when it is whole."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from arena.types import Passage
 from indexing.chunking import indexed_text
 from indexing.embedding import IndexEmbedder
 from indexing.engines import ENGINES, Engine
+from indexing.engines.settings import EngineSettings
 from indexing.integrity import stamps
 from indexing.lock import only_writer
 from indexing.manifest import IndexManifest, passages_fingerprint
@@ -25,9 +26,8 @@ from indexing.opening import SHARD
 from indexing.plan import IndexPlan
 from indexing.probes import sampled_positions, write_probes
 from indexing.progress import Progress, silent
-from indexing.spool import Spool
 
-NEW, OLD, SPOOL = "new", "old", "spool"
+NEW, OLD = "new", "old"
 SLICE = 256
 
 Batch = tuple[Sequence[int], Embedding]
@@ -38,45 +38,46 @@ Batch = tuple[Sequence[int], Embedding]
 class Pace:
     """How a build goes about its work; nothing here changes the index.
 
-    `slice_size`: passages embedded between two progress reports, and all that a kill can lose; a multiple of the
-    embedder's batch size wastes nothing. `keep_batches`: keep on disk what is embedded until the build is done.
+    `slice_size`: passages embedded between two progress reports; a multiple of the embedder's batch size wastes
+    nothing.
     """
 
     slice_size: int = SLICE
-    keep_batches: bool = True
     progress: Progress = silent
 
 
-def assemble(plan: IndexPlan, embedder: IndexEmbedder, folder: Path, pace: Pace) -> IndexManifest:
-    """Leave the planned index at `folder`. See `indexing.build.build_index`."""
+@contextmanager
+def writing(folder: Path) -> Iterator[Path]:
+    """Be the only process that writes the index at `folder`; gives the work folder. Raises `ConfigError`."""
     try:
         with only_writer(folder) as work:
-            return _assemble(plan, embedder, folder, work, pace)
+            yield work
     except OSError as error:
         raise ConfigError(
             f"cannot write an index to {str(folder)!r}: {error}; make room or choose another cache folder"
         ) from error
 
 
-def _assemble(plan: IndexPlan, embedder: IndexEmbedder, folder: Path, work: Path, pace: Pace) -> IndexManifest:
-    _clear(work, plan)
-    spool = Spool(work / SPOOL, plan.identity.fingerprint) if pace.keep_batches else None
-    in_place = False
+def assemble(plan: IndexPlan, embedder: IndexEmbedder, folder: Path, work: Path, pace: Pace) -> IndexManifest:
+    """Leave the planned index at `folder`, for the one who is `writing` it. See `indexing.build.build_index`."""
+    _clear(work, plan.engine)
     try:
-        manifest = _write(plan, embedder, work / NEW, spool, pace)
+        manifest = _write(plan, embedder, work / NEW, pace)
         _put_in_place(work / NEW, folder, aside=work / OLD)
-        in_place = True
-    finally:
-        _clear(work, plan)
-        if in_place or not spool:
-            shutil.rmtree(work, ignore_errors=True)
+    except BaseException:
+        with suppress(ConfigError):  # it stays where it is, and the next build tries again
+            _clear(work, plan.engine)
+        raise
+    _clear(work, plan.engine)
     return manifest
 
 
-def _write(plan: IndexPlan, embedder: IndexEmbedder, folder: Path, spool: Spool | None, pace: Pace) -> IndexManifest:
+def _write(plan: IndexPlan, embedder: IndexEmbedder, folder: Path, pace: Pace) -> IndexManifest:
     texts = [indexed_text(passage) for passage in plan.passages]
     fitted = embedder.fitted(texts)
-    samples = _fill(folder, plan, fitted.sparse_idf, _batches(plan.passages, texts, fitted, spool, pace), pace.progress)
+    samples = _fill(
+        folder, plan, fitted.sparse_idf, _batches(plan.passages, texts, fitted, pace.slice_size), pace.progress
+    )
     # The first load tidies the files up; from then on they stay as they are.
     engine = ENGINES[plan.engine.kind].load(folder / SHARD, settings=plan.engine)
     try:
@@ -99,30 +100,21 @@ def _write(plan: IndexPlan, embedder: IndexEmbedder, folder: Path, spool: Spool 
 
 
 def _batches(
-    passages: Sequence[Passage], texts: Sequence[str], embedder: IndexEmbedder, spool: Spool | None, pace: Pace
+    passages: Sequence[Passage], texts: Sequence[str], embedder: IndexEmbedder, slice_size: int
 ) -> Iterator[Batch]:
-    """Every passage once: first what was embedded before, then slice by slice the rest.
-
-    Longest texts first: batches are full, and the time left is never underestimated.
-    """
-    done: set[int] = set()
-    for positions, embedding in spool.batches() if spool is not None else ():
-        done.update(positions)
-        yield positions, embedding
-    order = sorted(set(range(len(texts))) - done, key=lambda position: (-len(texts[position]), position))
-    for start in range(0, len(order), pace.slice_size):
-        positions = order[start : start + pace.slice_size]
+    """Every passage once, slice by slice. Longest texts first: batches are full, the time left never underestimated."""
+    order = sorted(range(len(texts)), key=lambda position: (-len(texts[position]), position))
+    for start in range(0, len(order), slice_size):
+        positions = order[start : start + slice_size]
         embedding = embedder.embed_passages([texts[position] for position in positions])
         _check(embedding, [passages[position] for position in positions], embedder.dimension)
-        if spool is not None:
-            spool.keep(positions, embedding)
         yield positions, embedding
 
 
 def _fill(folder: Path, plan: IndexPlan, idf: bool, batches: Iterable[Batch], progress: Progress) -> dict[int, Vectors]:
     """Leave a filled engine in `folder`; gives the dense vectors of a sample."""
     everything = len(plan.passages)
-    sampled = sampled_positions(everything)
+    sampled = sampled_positions(everything, graph=plan.engine.uses_graph(everything))
     samples: dict[int, Vectors] = {}
     done = 0
     engine: Engine | None = None
@@ -130,7 +122,8 @@ def _fill(folder: Path, plan: IndexPlan, idf: bool, batches: Iterable[Batch], pr
         for positions, embedding in batches:
             engine = engine or _create(folder, plan, idf, embedding)
             engine.add(positions, embedding)
-            samples |= {at: row for at, row in zip(positions, embedding.dense, strict=True) if at in sampled}
+            # Copies: a view would keep its whole slice in memory.
+            samples |= {at: row.copy() for at, row in zip(positions, embedding.dense, strict=True) if at in sampled}
             done += len(positions)
             progress(done, everything, "passages embedded")
         if engine:
@@ -181,10 +174,24 @@ def _put_in_place(new: Path, folder: Path, aside: Path) -> None:
         raise
 
 
-def _clear(work: Path, plan: IndexPlan) -> None:
-    """Remove what is neither an index nor of use to the next build."""
+def _clear(work: Path, engine: EngineSettings) -> None:
+    """Remove what an earlier or a failed build left, and the index that was replaced.
+
+    What lies outside goes first. Raises `ConfigError` when it cannot be removed: the folder that points to it stays.
+    """
     for place in (work / NEW, work / OLD):
-        if (place / SHARD).exists():
-            with suppress(OSError, UserError):  # of another engine, or out of reach
-                ENGINES[plan.engine.kind].discard(place / SHARD, settings=plan.engine)
+        if (place / SHARD).exists() and (engine.url or engine.path):
+            _discard(place, engine)
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _discard(place: Path, engine: EngineSettings) -> None:
+    try:
+        ENGINES[engine.kind].discard(place / SHARD, settings=engine)
+    except FileNotFoundError:
+        pass  # of an engine that keeps nothing elsewhere
+    except (OSError, UserError) as error:
+        raise ConfigError(
+            f"cannot remove the collection of an index that is no longer wanted: {error}; {str(place)!r} points to it: "
+            "build again when it can be reached, or delete both by hand"
+        ) from error

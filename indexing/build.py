@@ -7,14 +7,14 @@ from pathlib import Path
 
 from arena.errors import IndexMismatchError
 from arena.types import Document
-from indexing.assembly import SLICE, Pace, assemble
+from indexing.assembly import SLICE, Pace, assemble, writing
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking
 from indexing.embedding import IndexEmbedder
 from indexing.engines.settings import EngineSettings
 from indexing.integrity import damaged
 from indexing.manifest import IndexManifest
 from indexing.opening import Index, open_index, open_planned
-from indexing.plan import plan_index
+from indexing.plan import IndexPlan, plan_index
 from indexing.progress import Progress, silent
 
 __all__ = ["Index", "build_index", "ensure_index", "index_folder", "open_index"]
@@ -29,7 +29,7 @@ def index_folder(
     chunking: Chunking = WHOLE_DOCUMENTS,
 ) -> Path:
     """Where `ensure_index` keeps the index of these documents and settings; it need not exist."""
-    return root / plan_index(documents, embedder, engine, chunking).identity.fingerprint
+    return root / plan_index(documents, embedder, engine, chunking).folder_name
 
 
 def build_index(
@@ -40,20 +40,21 @@ def build_index(
     engine: str | EngineSettings = "edge",
     chunking: Chunking = WHOLE_DOCUMENTS,
     slice_size: int = SLICE,
-    keep_batches: bool = True,
     progress: Progress = silent,
 ) -> IndexManifest:
     """Embed the documents and leave a finished index at `folder`, replacing what was there.
 
     All work happens in a hidden sibling folder whose content is renamed at the end: an interrupted build leaves the
-    old index or none. Passages are embedded `slice_size` at a time; unless `keep_batches` is off, as an embedder
-    with a cache of its own may want, what an interrupted build has embedded is used by the next one of the same
-    identity. Raises `DatasetError` on an empty corpus, a repeated id or a text that is not Unicode, `WeightsError`
-    when the model yields vectors that are not finite or of another width than it says, `ConfigError` when
-    another process writes this index or the folder cannot be written.
+    old index or none. Passages are embedded `slice_size` at a time; what an interrupted build has embedded is lost
+    unless the embedder keeps it, as one with a `CachedEncoder` does. What the old index keeps outside its folder is
+    discarded where `engine` says that it lies. Raises `DatasetError` on an empty corpus, a repeated id or a text
+    that is not Unicode, `WeightsError` when the model yields vectors that are not finite or of another width than it
+    says, `ConfigError` when another process writes this index, the folder cannot be written, or the old index
+    cannot be discarded.
     """
     plan = plan_index(documents, embedder, engine, chunking)
-    return assemble(plan, embedder, folder, Pace(slice_size, keep_batches, progress))
+    with writing(folder) as work:
+        return assemble(plan, embedder, folder, work, Pace(slice_size, progress))
 
 
 def ensure_index(
@@ -64,24 +65,33 @@ def ensure_index(
     engine: str | EngineSettings = "edge",
     chunking: Chunking = WHOLE_DOCUMENTS,
     slice_size: int = SLICE,
-    keep_batches: bool = True,
     thorough: bool = False,
     progress: Progress = silent,
 ) -> Index:
     """The index of these documents under `root`, built first where it is missing or cannot be read.
 
-    Its folder is named by its identity, so indexes of other corpora and settings live beside it. `thorough` reads
+    Its folder is named by its identity and, on a server, by where that is, so indexes of other corpora, settings and
+    servers live beside it. What another process has just finished is opened, not built again. `thorough` reads
     every file of an index that is there, and builds it anew when one is damaged. Raises as `build_index` does.
     """
     plan = plan_index(documents, embedder, engine, chunking)
-    folder = root / plan.identity.fingerprint
+    folder = root / plan.folder_name
+    index = _sound(folder, plan, thorough=thorough)
+    if index is None:
+        with writing(folder) as work:
+            index = _sound(folder, plan, thorough=thorough)  # may have been finished before we got the lock
+            if index is None:
+                assemble(plan, embedder, folder, work, Pace(slice_size, progress))
+    return index or open_planned(folder, plan)
+
+
+def _sound(folder: Path, plan: IndexPlan, *, thorough: bool) -> Index | None:
+    """The planned index, open, if it is there and can be read; if `thorough`, only with every file whole."""
     try:
         index = open_planned(folder, plan)
     except IndexMismatchError:
-        pass
-    else:
-        if not (thorough and damaged(folder, index.manifest.files)):
-            return index
+        return None
+    if thorough and damaged(folder, index.manifest.files):
         index.close()
-    assemble(plan, embedder, folder, Pace(slice_size, keep_batches, progress))
-    return open_planned(folder, plan)
+        return None
+    return index

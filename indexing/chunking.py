@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from arena.errors import ConfigError, DatasetError
+from arena.errors import ConfigError
 from arena.types import Document, Passage
 from indexing.tokens import WORDS, Tokenizer
 
@@ -105,29 +104,3 @@ def passages_of(documents: Iterable[Document], chunking: Chunking = WHOLE_DOCUME
 def indexed_text(passage: Passage) -> str:
     """What both lanes and a reranker read: the title names the entity that the text may only call "it"."""
     return f"{passage.title}\n{passage.text}" if passage.title else passage.text
-
-
-def chunks_with_gold(
-    passages: Iterable[Passage], doc_ids: Iterable[str], answers: Sequence[str] = ()
-) -> dict[str, tuple[str, ...]]:
-    """For each supporting document the ids of the passages that carry its evidence, in text order.
-
-    Gold names documents, so its passages are all of them; where some spell out one of the `answers` (as whole
-    words, in any case), only those. Raises `DatasetError` for a document without passages.
-    """
-    wanted = dict.fromkeys(doc_ids)
-    chunks: dict[str, list[Passage]] = {doc_id: [] for doc_id in wanted}
-    for passage in passages:
-        if passage.doc_id in chunks:
-            chunks[passage.doc_id].append(passage)
-    for doc_id, found in chunks.items():
-        if not found:
-            raise DatasetError(f"gold names document {doc_id!r}, which is not in the corpus")
-    spelt = [re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)", re.IGNORECASE) for answer in answers if answer.strip()]
-    return {doc_id: _carriers(found, spelt) for doc_id, found in chunks.items()}
-
-
-def _carriers(chunks: list[Passage], spelt: Sequence[re.Pattern[str]]) -> tuple[str, ...]:
-    in_order = sorted(chunks, key=lambda passage: passage.start_char)
-    saying = [passage for passage in in_order if any(answer.search(passage.text) for answer in spelt)]
-    return tuple(passage.passage_id for passage in saying or in_order)

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from arena.errors import WeightsError
 from indexing.progress import Progress, silent
+from indexing.replacing import write_whole
 
 COMPLETE = ".complete.json"
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")
@@ -18,8 +19,10 @@ _OTHER_FORMATS = {"onnx", "openvino"}
 
 
 def is_hub_name(name: str) -> bool:
-    """Whether `name` reads as ORG/NAME."""
-    return _NAME.fullmatch(name) is not None
+    """Whether `name` reads as ORG/NAME and not as a path: it starts with no dot, and there is no folder ORG here."""
+    if name.startswith(".") or _NAME.fullmatch(name) is None:
+        return False
+    return not Path(name.partition("/")[0]).is_dir()
 
 
 def fetch_repository(
@@ -32,7 +35,7 @@ def fetch_repository(
     `WeightsError` saying what to fetch and where to place it.
     """
     folder = root / "hub" / f"{name.replace('/', '--')}@{(revision or 'main').replace('/', '--')}"
-    if (folder / COMPLETE).is_file():
+    if repository_commit(folder) is not None:
         return folder
     import huggingface_hub
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
@@ -50,7 +53,7 @@ def fetch_repository(
                 api.hf_hub_download(name, path, revision=info.sha, local_dir=folder)
                 done += sizes[path]
             progress(done, total, name)
-        (folder / COMPLETE).write_text(json.dumps({"repository": name, "commit": info.sha}), encoding="utf-8")
+        write_whole(folder / COMPLETE, json.dumps({"repository": name, "commit": info.sha}))
     except (HfHubHTTPError, HFValidationError, RequestException, OSError, ValueError) as error:
         at = f" at revision {revision!r}" if revision else ""
         raise WeightsError(
@@ -61,12 +64,12 @@ def fetch_repository(
 
 
 def repository_commit(folder: Path) -> str | None:
-    """The commit that `fetch_repository` brought into `folder`; None for any other folder."""
+    """The commit that `fetch_repository` brought wholly into `folder`; None for any other folder."""
     try:
         commit = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))["commit"]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    return str(commit)
+    return commit if isinstance(commit, str) and commit else None
 
 
 def _wanted(paths: Sequence[str]) -> list[str]:

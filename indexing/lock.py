@@ -6,7 +6,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def work_folder(folder: Path) -> Path:
 
 @contextmanager
 def only_writer(folder: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Iterator[Path]:
-    """Be the only process that writes the index at `folder`; gives the work folder.
+    """Be the only process that writes the index at `folder`; gives the work folder, removed if it is left empty.
 
     The lock is the operating system's and ends with the process, however it ends. Raises `ConfigError` naming who
     holds it, at once, and `OSError` where files cannot be written.
@@ -44,6 +44,9 @@ def only_writer(folder: Path, clock: Callable[[], datetime] = lambda: datetime.n
         (work / WRITER).write_text(json.dumps(writer), encoding="utf-8")
         yield work
     finally:
+        (work / WRITER).unlink(missing_ok=True)
+        with suppress(OSError):  # it holds what a later build has to discard
+            work.rmdir()
         lock.release()
 
 

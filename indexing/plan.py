@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from arena.errors import DatasetError
 from arena.types import Document, Passage
 from indexing.chunking import Chunking, passages_of
 from indexing.embedding import IndexEmbedder
 from indexing.engines import ENGINES
-from indexing.engines.settings import EngineSettings
+from indexing.engines.settings import MEMORY, EngineSettings
 from indexing.manifest import IndexIdentity, corpus_fingerprint
 
 
@@ -22,6 +25,15 @@ class IndexPlan:
     passages: tuple[Passage, ...]
     engine: EngineSettings
     identity: IndexIdentity
+
+    @property
+    def folder_name(self) -> str:
+        """Where the index belongs among others: its identity and, for points that lie elsewhere, the place."""
+        url, path = self.engine.url, self.engine.path
+        if not (url or path):
+            return self.identity.fingerprint
+        place = [url and url.rstrip("/"), path if path in (None, MEMORY) else str(Path(path).resolve())]
+        return f"{self.identity.fingerprint}-{hashlib.sha256(json.dumps(place).encode()).hexdigest()[:8]}"
 
 
 def plan_index(

@@ -16,8 +16,9 @@ from arena.protocols import Embedder, Embedding, Reranker, SparseVector, Vectors
 from arena.types import Hit, LaneHit, Passage, Retrieval, RetrievalRequest, RetrievalSeconds
 from indexing.build import Index
 from indexing.embedding import embed_queries_timed
-from indexing.engines.ranking import Ranked, Ranking, in_order
+from indexing.engines.ranking import Ranked, Ranking, by_score
 from indexing.modes import MODES, check_request, depth_of
+from indexing.rerank.passage_work import seconds_on_passages
 
 RERANK = "rerank"
 BATCH_SIZE = 256  # queries an engine sees at once; bounds the memory of a batch of thousands
@@ -48,9 +49,8 @@ class IndexRetriever:
         self._reranker = reranker
         self._places = {passage.passage_id: passage for passage in index.passages}
         self._known: dict[str, KnownQuery] = {}
-        # Held while a model works: it runs one call at a time, and no text is embedded twice.
-        self._embedding = threading.Lock()
-        self._reranking = threading.Lock()
+        # Held while a model works: no text is embedded twice, and a reranker may run the embedder's own model.
+        self._models = threading.Lock()
 
     async def retrieve(self, request: RetrievalRequest) -> Retrieval:
         """At most `request.k` hits; fewer when the index has no more, or a threshold dropped the rest.
@@ -110,7 +110,7 @@ class IndexRetriever:
 
     def _embed(self, queries: Sequence[str]) -> list[RetrievalSeconds]:
         """Make all `queries` known, and say for each what that took. Waiting for other threads is not counted."""
-        with self._embedding:
+        with self._models:
             new = [query for query in dict.fromkeys(queries) if query not in self._known]
             unpaid = self._learn(new) if new else set()
         seconds = []
@@ -130,18 +130,23 @@ class IndexRetriever:
     def _rerank(
         self, reranker: Reranker, asked: Sequence[RetrievalRequest], rankings: Sequence[Ranking]
     ) -> tuple[list[Ranking], float]:
-        """The candidates of each ranking in the reranker's order, and the seconds that took, for each query."""
+        """The candidates of each ranking in the reranker's order, and the seconds that took, for each query.
+
+        What the reranker spent on passages alone is left out: it is paid once, by whoever comes first.
+        """
         candidates = [[ranked.position for ranked in ranking.best[: depth_of(asked[0])]] for ranking in rankings]
         passages = [[self._index.passages[position] for position in row] for row in candidates]
-        with self._reranking:
+        with self._models:
+            before = seconds_on_passages(reranker)
             started = time.perf_counter()
             scores = reranker.score([request.query for request in asked], passages)
-            seconds = (time.perf_counter() - started) / len(asked)
+            took = time.perf_counter() - started
+            seconds = max(0.0, took - (seconds_on_passages(reranker) - before)) / len(asked)
         reranked = []
         for ranking, positions, row in zip(rankings, candidates, scores, strict=True):
             if not all(map(math.isfinite, row)):
                 raise WeightsError(f"reranker {dict(reranker.identity)!r} gave a score that is not finite: use another")
-            best = in_order(Ranked(position, score) for position, score in zip(positions, row, strict=True))
+            best = by_score(Ranked(position, score) for position, score in zip(positions, row, strict=True))
             reranked.append(Ranking(best, {**ranking.lanes, RERANK: best}))
         return reranked, seconds
 

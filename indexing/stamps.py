@@ -7,6 +7,8 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from indexing.replacing import write_whole
+
 STAMPS = ".verified.json"
 
 Stamp = list[int | str]
@@ -32,7 +34,7 @@ def stamp(folder: Path, path: str, sha256: str) -> None:
     if stamps == known:
         return
     with suppress(OSError):  # weights in a read-only folder are as good; they are hashed every time
-        (folder / STAMPS).write_text(json.dumps(stamps, indent=1), encoding="utf-8")
+        write_whole(folder / STAMPS, json.dumps(stamps, indent=1))
 
 
 def _stamps(folder: Path) -> dict[str, Stamp]:

@@ -49,7 +49,7 @@ def list_indexes(root: Path) -> tuple[IndexInfo, ...]:
 
 
 def leftovers(root: Path) -> tuple[Path, ...]:
-    """Work folders of killed builds that nobody continues: each may be deleted, or used by building again."""
+    """Work folders of killed builds: building again clears them away, with what they point to on a server."""
     hidden = sorted(path for path in root.glob(".*.building") if path.is_dir())
     finals = (path.with_name(path.name.removeprefix(".").removesuffix(".building")) for path in hidden)
     return tuple(work_folder(final) for final in finals if not is_being_written(final))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from filelock import FileLock
 
 from arena.errors import UnknownNameError, WeightsError
 from indexing.models import WEIGHTS, WeightFile, Weights
@@ -17,6 +20,7 @@ from indexing.sources import SOURCES, Source, SourceError, WrongFileError
 from indexing.stamps import file_sha256, stamp
 
 BLOCK_BYTES = 1 << 20
+DOWNLOADS = ".downloads"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ def fetch(
 
     Every file is checked against its pinned hash before it gets its name; a file once checked is not read again
     while its size and modification time stay. Raises `UnknownNameError`, or `WeightsError` saying what each source
-    answered and how to place the files by hand.
+    answered and how to place the files by hand. Of several processes one downloads and the others wait for it.
     """
     if name not in known:
         raise UnknownNameError("model weights", name, known)
@@ -47,7 +51,9 @@ def fetch(
     folder = root / name
     try:
         if _missing(weights, folder):
-            _bring(weights, folder, root / ".downloads" / name, sources, progress)
+            with _only_fetcher(root / DOWNLOADS, name):
+                if _missing(weights, folder):  # whoever held the lock may have brought them
+                    _bring(weights, folder, root / DOWNLOADS / name, sources, progress)
     except OSError as error:
         raise WeightsError(
             f"cannot store the weights {name!r} in {str(folder)!r}: {error}; make room or choose another cache folder"
@@ -61,6 +67,14 @@ def list_models(root: Path, known: Mapping[str, Weights] = WEIGHTS) -> list[List
         ListedModel(model, _entry(model, root / model.name) if _complete(model, root / model.name) else None)
         for model in known.values()
     ]
+
+
+@contextmanager
+def _only_fetcher(downloads: Path, name: str) -> Iterator[None]:
+    """Wait to be the only one that downloads `name`: two would append to the same partial files."""
+    downloads.mkdir(parents=True, exist_ok=True)
+    with FileLock(downloads / f"{name}.lock"):
+        yield
 
 
 def _entry(weights: Weights, folder: Path) -> Path:

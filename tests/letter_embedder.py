@@ -18,6 +18,7 @@ class LetterEmbedder:
     provenance: Mapping[str, str | int | float] = {}
     dimension = len(ascii_lowercase) + 1
     sparse_idf = True
+    batch_texts = 64
 
     def fitted(self, texts: Sequence[str]) -> Self:
         return self

@@ -16,7 +16,10 @@ COLLECTION = re.compile(r"/collections/([^/?]+)(/[^?]*)?")
 
 
 class QdrantServer(ThreadingHTTPServer):
-    """Remembers every search parameter it was sent; answers 401 without the right key."""
+    """Remembers every search parameter it was sent; answers 401 without the right key.
+
+    `indexed`: how many vectors its graph holds, one number for each time it is asked, then all of them.
+    """
 
     daemon_threads = True
 
@@ -26,6 +29,7 @@ class QdrantServer(ThreadingHTTPServer):
         self.store = QdrantClient(":memory:")
         self.searches: list[models.SearchParams | None] = []
         self.patches: list[dict[str, Any]] = []
+        self.indexed: list[int] = []
         self.turn = threading.Lock()
 
     @property
@@ -41,7 +45,11 @@ class QdrantServer(ThreadingHTTPServer):
                     name, vectors_config=asked.vectors, sparse_vectors_config=asked.sparse_vectors
                 )
             case "GET", "":
-                return json.loads(self.store.get_collection(name).model_dump_json())
+                state = json.loads(self.store.get_collection(name).model_dump_json())
+                return {
+                    **state,
+                    "indexed_vectors_count": self.indexed.pop(0) if self.indexed else state["points_count"],
+                }
             case "GET", "/exists":
                 return {"exists": self.store.collection_exists(name)}
             case "DELETE", "":

@@ -23,9 +23,6 @@ from arena.config.settings import (
 
 _SPEED_AND_PLACE: Mapping[str, tuple[str, ...]] = {
     "llm": ("api_key_variable", "timeout_seconds", "max_attempts", "concurrency"),
-    "embedding": ("batch_size", "devices"),
-    "index": ("url", "path", "api_key_variable"),
-    "rerank": ("batch_size", "devices"),
 }
 """Settings that change how fast or where something is done, and no result."""
 
@@ -64,9 +61,14 @@ class RunConfig(Settings):
         return self
 
     def fingerprint_fields(self) -> dict[str, Any]:
-        """All settings that can change a result, as plain JSON values."""
+        """All settings that can change a result, as plain JSON values.
+
+        What index and reranker came of their settings is in their own identities, so that a default and its
+        spelt-out value are the same.
+        """
         where_and_how_fast = {"runs_dir", "run_id", "concurrency", "max_failure_share", "mlflow"}
-        fields = self.model_dump(mode="json", exclude=where_and_how_fast)
+        identified_elsewhere = {"embedding", "chunking", "index", "rerank"}
+        fields = self.model_dump(mode="json", exclude=where_and_how_fast | identified_elsewhere)
         for part, names in _SPEED_AND_PLACE.items():
             for name in names:
                 del fields[part][name]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
 
 class Settings(BaseModel):
@@ -69,6 +70,14 @@ class IndexConfig(Settings):
     api_key_variable: str = "QDRANT_API_KEY"
     search: Literal["auto", "exact", "hnsw"] = "auto"
 
+    @model_validator(mode="after")
+    def _place_of_a_server(self) -> IndexConfig:
+        if self.engine != "server" and (self.url or self.path):
+            raise ValueError(f"url and path are for engine 'server', not {self.engine!r}: leave them out")
+        if self.url and self.path:
+            raise ValueError(f"both url {self.url!r} and path {self.path!r} are set: an index is in one of them")
+        return self
+
 
 class ChunkingConfig(Settings):
     """How documents become passages: whole (`tokens` None), or pieces of `tokens` that share `overlap`."""
@@ -107,6 +116,28 @@ class RerankConfig(Settings):
     batch_size: int | None = Field(default=None, ge=1)
     devices: tuple[str, ...] | None = None
 
+    @field_validator("threshold", mode="plain")
+    @classmethod
+    def _threshold(cls, value: object) -> float | CalibratedThreshold | Literal["default"]:
+        """One message for all that a threshold cannot be."""
+        if value == "default":
+            return "default"
+        if isinstance(value, CalibratedThreshold):
+            return value
+        if isinstance(value, dict) and value.keys() == {"value", "reranker"} and isinstance(value["reranker"], str):
+            return CalibratedThreshold(value=_finite(value["value"], value), reranker=value["reranker"])
+        return _finite(value, value)
+
+    @field_serializer("threshold")
+    def _as_written(self, value: float | CalibratedThreshold | str) -> Any:
+        return {"value": value.value, "reranker": value.reranker} if isinstance(value, CalibratedThreshold) else value
+
+
+def _finite(number: object, given: object) -> float:
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+        raise ValueError(f"{given!r} is no threshold: write default, a number, or {{value: NUMBER, reranker: NAME}}")
+    return float(number)
+
 
 class RetrievalConfig(Settings):
     """The one retrieve node. The same for every strategy of a run, so that only the strategy differs."""
@@ -118,6 +149,14 @@ class RetrievalConfig(Settings):
     lane_weights: tuple[float, float] | None = Field(
         default=None, description="Weights of the dense and the sparse lane in RRF; None = equal."
     )
+
+    @model_validator(mode="after")
+    def _weights_weigh(self) -> RetrievalConfig:
+        if self.lane_weights is not None and self.fusion != "rrf":
+            raise ValueError(f"lane_weights are for fusion 'rrf', not {self.fusion!r}: leave them out")
+        if self.lane_weights is not None and not all(0 < weight < math.inf for weight in self.lane_weights):
+            raise ValueError(f"lane_weights {list(self.lane_weights)} must both be above 0")
+        return self
 
     @model_validator(mode="after")
     def _depth_covers_k(self) -> RetrievalConfig:

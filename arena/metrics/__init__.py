@@ -27,6 +27,7 @@ METRICS: Mapping[str, MetricSpec] = {
         on_used("retrieval_precision", "share of the documents the answer was written from that are gold", precision),
         on_used("full_recall", "whether the answer was written from all gold documents", full_recall, binary=True),
         on_cut("recall_at_5", "share of the gold in the first 5 of the first retrieval", recall_at_k, 5),
+        on_cut("recall_at_10", "share of the gold in the first 10 of the first retrieval", recall_at_k, 10),
         on_cut("hit_at_5", "whether any gold is in the first 5 of the first retrieval", hit_at_k, 5, binary=True),
         on_cut("precision_at_5", "share of the first 5 of the first retrieval that is gold", precision_at_k, 5),
         on_ranking("mrr", "1 / rank of the first gold document in the first retrieval", reciprocal_rank),

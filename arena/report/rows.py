@@ -42,17 +42,18 @@ def _metric(heading: str, name: str, drop: int | None = None) -> Column:
 COLUMNS = (
     Column("n", lambda cell: (str(cell.n_questions),)),
     Column("failed", lambda cell: (str(cell.n_failed),), wanted=lambda cell: cell.n_failed > 0),
-    Column("abst.", lambda cell: (str(cell.n_abstained),), drop=8, wanted=lambda cell: cell.n_abstained > 0),
+    Column("abst.", lambda cell: (str(cell.n_abstained),), drop=9, wanted=lambda cell: cell.n_abstained > 0),
     _metric("recall", "retrieval_recall"),
     _metric("recall@5", "recall_at_5", drop=2),
-    _metric("full recall", "full_recall", drop=6),
+    _metric("recall@10", "recall_at_10", drop=3),
+    _metric("full recall", "full_recall", drop=7),
     _metric("precision", "retrieval_precision", drop=1),
-    _metric("MRR", "mrr", drop=4),
-    _metric("EM", "answer_em", drop=7),
+    _metric("MRR", "mrr", drop=5),
+    _metric("EM", "answer_em", drop=8),
     _metric("F1", "answer_f1"),
-    _metric("contains", "answer_contains", drop=3),
+    _metric("contains", "answer_contains", drop=4),
     Column("tokens", lambda cell: (tokens_text(cell),)),
-    Column("seconds", seconds_parts, drop=5),
+    Column("seconds", seconds_parts, drop=6),
 )
 """In reading order: evidence, answers, price. What is dropped first is closest to what another column says."""
 

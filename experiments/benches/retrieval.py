@@ -29,8 +29,9 @@ def measure_retrieval(
     """Figures of every engine at every size, and what follows from them.
 
     `queries`: single queries of each mode per trial (local mode gets 10 of them); `batch`: hybrid queries asked in
-    groups, at MuSiQue's size only. `say` hears of each trial before it starts. On two idle cores, the
-    defaults take some 7 minutes, and `points=(5_000, 21_100)` some 3. Keys of the result:
+    groups of 256 (`batch_seconds`) and again in groups of 8 (`batch_of_8_seconds`), at MuSiQue's size only. `say`
+    hears of each trial before it starts. On two idle cores, the defaults take some 8 minutes, and
+    `points=(5_000, 21_100)` some 4. Keys of the result:
 
     - `settings`; `trials`, one mapping of figures each: times in ms or seconds, `recall_at_10` of the graph against
       exact search, `peak_memory_mb` of the trial's process. `build_seconds` is without embedding.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,18 @@ from numpy.typing import NDArray
 
 from arena.errors import WeightsError
 from arena.protocols import SparseVector, Vectors
-from indexing.embedding.devices import chosen_devices, dealt, default_batch_size, provenance, replicas
+from indexing.embedding.batches import token_bounded, token_counts
+from indexing.embedding.devices import (
+    chosen_devices,
+    dealt,
+    default_batch_size,
+    device_kind,
+    precision_identity,
+    provenance,
+    replicas,
+)
 from indexing.embedding.encoder import (
+    ENCODING,
     Encoded,
     Identity,
     Provenance,
@@ -23,14 +32,13 @@ from indexing.embedding.encoder import (
     require_finite,
     unit_rows,
 )
-from indexing.embedding.model_folder import FETCH, folder_identity, tokens_read
+from indexing.embedding.model_folder import FETCH, folder_identity, load_errors, tokens_read
 from indexing.embedding.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
     import torch
 
 HEADS = ("sparse_linear.pt", "colbert_linear.pt")
-BATCH_TOKENS = 512  # padded tokens a text of the batch size may take: long texts go in smaller batches
 
 Tokens = NDArray[np.int64]
 
@@ -52,7 +60,7 @@ class BgeM3Encoder:
         self._hashes = folder_identity(folder)
         self._devices = chosen_devices(settings.devices)
         self._batch_size = settings.batch_size or default_batch_size(self._devices)
-        self._dtype = settings.dtype or ("float32" if self._devices[0] == "cpu" else "float16")
+        self._dtype = settings.dtype or ("float32" if device_kind(self._devices[0]) == "cpu" else "float16")
         self._multivectors = settings.multivectors
         self._name = name or folder.name
         self._query = settings.query_instruction or ""
@@ -70,8 +78,9 @@ class BgeM3Encoder:
     def identity(self) -> Identity:
         return {
             "model": self._name,
+            "encoding": ENCODING,
             **self._hashes,
-            "dtype": self._dtype,
+            **precision_identity(self._dtype, self._devices),
             "max_length_tokens": self._max_length,
             "query_instruction": self._query,
             "passage_instruction": self._passage,
@@ -91,9 +100,10 @@ class BgeM3Encoder:
         return self._batch_size * len(self._devices)
 
     def count_truncated(self, texts: Sequence[str]) -> int:
-        if not texts:
-            return 0
-        return sum(len(ids) > self._max_length for ids in self._tokens(self._passage, texts, truncation=False))
+        def count(block: Sequence[str]) -> list[int]:
+            return [len(ids) for ids in self._tokens(self._passage, block, truncation=False)]
+
+        return sum(tokens > self._max_length for tokens in token_counts(count, texts))
 
     def passages(self, texts: Sequence[str]) -> Encoded:
         return self._encode(self._passage, texts, self._replicas)
@@ -120,7 +130,7 @@ class BgeM3Encoder:
 
     def _share(self, model: torch.nn.Module, tokens: list[list[int]]) -> Encoded:
         """One device's part, longest text first."""
-        return concatenated([self._forward(model, batch) for batch in _batches(tokens, self._batch_size)])
+        return concatenated([self._forward(model, batch) for batch in token_bounded(tokens, len, self._batch_size)])
 
     def _forward(self, model: torch.nn.Module, batch: list[list[int]]) -> Encoded:
         import torch
@@ -168,17 +178,8 @@ def _load(folder: Path, dtype: str) -> Any:
         return BGEM3FlagModel(
             str(folder), use_fp16=dtype == "float16", use_bf16=dtype == "bfloat16", devices="cpu", local_files_only=True
         )
-    except (OSError, ValueError, KeyError, RuntimeError, pickle.UnpicklingError) as error:
+    except load_errors() as error:
         raise WeightsError(f"no loadable bge-m3 in {str(folder)!r}: {error}; {FETCH}") from error
-
-
-def _batches(tokens: Sequence[list[int]], batch_size: int) -> Iterator[list[list[int]]]:
-    """Runs of the longest-first texts, of at most `batch_size` texts and `batch_size * BATCH_TOKENS` padded tokens."""
-    start = 0
-    while start < len(tokens):
-        rows = max(1, min(batch_size, batch_size * BATCH_TOKENS // len(tokens[start])))
-        yield list(tokens[start : start + rows])
-        start += rows
 
 
 def _float32(tensor: torch.Tensor) -> Vectors:

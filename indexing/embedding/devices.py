@@ -37,7 +37,21 @@ def chosen_devices(devices: Sequence[str] | None) -> tuple[str, ...]:
 
 def default_batch_size(devices: Sequence[str]) -> int:
     """Texts in one forward pass where the settings do not say."""
-    return CPU_BATCH_SIZE if devices[0] == "cpu" else GPU_BATCH_SIZE
+    return CPU_BATCH_SIZE if device_kind(devices[0]) == "cpu" else GPU_BATCH_SIZE
+
+
+def device_kind(device: str) -> str:
+    """The kind of a device as torch names it: `cpu` of `cpu:0`, `cuda`, `mps`."""
+    return device.partition(":")[0]
+
+
+def precision_identity(dtype: str, devices: Sequence[str]) -> dict[str, str]:
+    """What the numbers of a pass depend on beside the model: `dtype`, and below float32 the `device` kinds.
+
+    In half precision kernels of one kind of device and another differ by more than batches do.
+    """
+    kinds = ",".join(sorted({device_kind(device) for device in devices}))
+    return {"dtype": dtype} if dtype == "float32" else {"dtype": dtype, "device": kinds}
 
 
 def replicas(model: Module, devices: Sequence[str]) -> list[Module]:
@@ -93,7 +107,7 @@ def provenance(devices: Sequence[str], batch_size: int) -> dict[str, str | int |
     """Device, batch size and library, as recorded with an index."""
     import torch
 
-    threads = {"threads": torch.get_num_threads()} if "cpu" in devices else {}
+    threads = {"threads": torch.get_num_threads()} if "cpu" in map(device_kind, devices) else {}
     return {"device": ",".join(devices), "batch_size": batch_size, "torch": torch.__version__, **threads}
 
 

@@ -36,6 +36,11 @@ class IndexEmbedder(Embedder, Protocol):
         """Whether the engine weighs the sparse lane by inverse document frequency: BM25 wants it, bge-m3 does not."""
         ...
 
+    @property
+    def batch_texts(self) -> int:
+        """Texts of one forward pass over all devices together: fewer in a call leave a device idle."""
+        ...
+
     def fitted(self, texts: Sequence[str]) -> Self:
         """The embedder with the statistics of this corpus, which `embed_passages` needs. Queries need none."""
         ...
@@ -87,6 +92,10 @@ class LaneEmbedder:
     @property
     def sparse_idf(self) -> bool:
         return self._bm25 is not None
+
+    @property
+    def batch_texts(self) -> int:
+        return self._encoder.batch_texts
 
     def fitted(self, texts: Sequence[str]) -> Self:
         fitted = copy(self)  # the model is shared

@@ -16,6 +16,9 @@ from arena.protocols import SparseVector, Vectors
 Identity = Mapping[str, str | int]
 Provenance = Mapping[str, str | int | float]
 
+ENCODING = 1
+"""Raised with every change here that makes other vectors of the same model and text: it is in all identities."""
+
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
@@ -58,7 +61,10 @@ class Encoder(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """What can change a vector: model, hashes, dtype, maximal length, instructions."""
+        """What can change a vector: model, hashes, `ENCODING`, dtype, maximal length, instructions.
+
+        Below float32 also the kind of device.
+        """
         ...
 
     @property
@@ -73,7 +79,7 @@ class Encoder(Protocol):
 
     @property
     def batch_texts(self) -> int:
-        """How many texts give each device one batch: the least that is worth a call."""
+        """Texts of one forward pass over all devices together: the least that is worth a call."""
         ...
 
     def passages(self, texts: Sequence[str]) -> Encoded: ...

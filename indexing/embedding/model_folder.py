@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
 from pathlib import Path
 
 from arena.errors import ConfigError, WeightsError
@@ -42,6 +43,13 @@ def _digest(folder: Path, paths: list[Path]) -> str:
         return next(iter(hashes.values()))
     listing = "".join(f"{sha256}  {path}\n" for path, sha256 in hashes.items())
     return hashlib.sha256(listing.encode()).hexdigest()
+
+
+def load_errors() -> tuple[type[Exception], ...]:
+    """What loading a model raises when its files are missing, cut off or of another model."""
+    from safetensors import SafetensorError
+
+    return (OSError, ValueError, KeyError, RuntimeError, EOFError, pickle.UnpicklingError, SafetensorError)
 
 
 def tokens_read(config: object, wanted: int | None, usual: int | None = None) -> int:

@@ -10,6 +10,9 @@ import numpy as np
 
 from arena.protocols import SparseVector, Vectors
 
+FORMAT = 1
+"""Raised with every change of the bytes below, or of the keys they are kept under."""
+
 _COUNTS = struct.Struct("<IiiI")  # dense width, terms (-1 = no lexical lane), token vectors (-1 = none), their width
 _CHECK = struct.Struct("<I")
 

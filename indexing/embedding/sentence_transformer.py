@@ -10,9 +10,18 @@ import numpy as np
 
 from arena.errors import WeightsError
 from indexing.bm25 import Bm25
-from indexing.embedding.devices import chosen_devices, dealt, default_batch_size, provenance, replicas
+from indexing.embedding.batches import token_bounded, token_counts
+from indexing.embedding.devices import (
+    chosen_devices,
+    dealt,
+    default_batch_size,
+    precision_identity,
+    provenance,
+    replicas,
+)
 from indexing.embedding.embedder import LaneEmbedder
 from indexing.embedding.encoder import (
+    ENCODING,
     Encoded,
     Identity,
     Provenance,
@@ -22,11 +31,14 @@ from indexing.embedding.encoder import (
     require_finite,
     unit_rows,
 )
-from indexing.embedding.model_folder import FETCH, folder_identity, tokens_read
+from indexing.embedding.model_folder import FETCH, folder_identity, load_errors, tokens_read
 from indexing.embedding.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+
+_Measured = tuple[str, int]
+"""A text and the tokens that are read of it."""
 
 
 class SentenceTransformerEncoder:
@@ -61,8 +73,9 @@ class SentenceTransformerEncoder:
     def identity(self) -> Identity:
         return {
             "model": self._name,
+            "encoding": ENCODING,
             **self._hashes,
-            "dtype": self._dtype,
+            **precision_identity(self._dtype, self._devices),
             "max_length_tokens": self._max_length,
             "query_instruction": self._query,
             "passage_instruction": self._passage,
@@ -82,20 +95,19 @@ class SentenceTransformerEncoder:
         return self._batch_size * len(self._devices)
 
     def count_truncated(self, texts: Sequence[str]) -> int:
-        if not texts:
-            return 0
-        whole = [self._passage + text for text in texts]
-        encoded = self._replicas[0].tokenizer(whole, truncation=False, return_attention_mask=False, verbose=False)
-        return sum(len(ids) > self._max_length for ids in encoded["input_ids"])
+        return sum(tokens > self._max_length for tokens in token_counts(self._passage_tokens, texts))
 
     def passages(self, texts: Sequence[str]) -> Encoded:
         if not texts:
             return self._nothing()
 
-        def work(model: SentenceTransformer, share: list[str]) -> Encoded:
-            return self._encoded(model, "document", self._passage, share, self._batch_size)
+        def work(model: SentenceTransformer, share: list[_Measured]) -> Encoded:
+            batches = token_bounded(share, _tokens, self._batch_size)
+            return concatenated([self._pass(model, "document", self._passage, [t for t, _ in b]) for b in batches])
 
-        return require_finite(dealt(self._replicas, texts, len, work), texts, self.identity)
+        counts = (min(tokens, self._max_length) for tokens in token_counts(self._passage_tokens, texts))
+        measured = list(zip(texts, counts, strict=True))
+        return require_finite(dealt(self._replicas, measured, _tokens, work), texts, self.identity)
 
     def queries(self, texts: Sequence[str]) -> TimedEncoded:
         return one_by_one(self._encode_queries, texts)
@@ -103,18 +115,24 @@ class SentenceTransformerEncoder:
     def _encode_queries(self, texts: Sequence[str]) -> Encoded:
         if not texts:
             return self._nothing()
-        encoded = self._encoded(self._replicas[0], "query", self._query, list(texts), 1)
+        encoded = self._pass(self._replicas[0], "query", self._query, list(texts))
         return require_finite(encoded, texts, self.identity)
 
-    def _encoded(self, model: SentenceTransformer, task: str, prompt: str, texts: list[str], batch: int) -> Encoded:
+    def _passage_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each whole passage, instruction and framing ones included."""
+        whole = [self._passage + text for text in texts]
+        encoded = self._replicas[0].tokenizer(whole, truncation=False, return_attention_mask=False, verbose=False)
+        return [len(ids) for ids in encoded["input_ids"]]
+
+    def _pass(self, model: SentenceTransformer, task: str, prompt: str, texts: list[str]) -> Encoded:
+        """One batch."""
         if self._multivectors:
-            starts = range(0, len(texts), batch)
-            return concatenated([_with_tokens(model, task, prompt, texts[at : at + batch]) for at in starts])
+            return _with_tokens(model, task, prompt, texts)
         encode = model.encode_query if task == "query" else model.encode_document
         vectors = encode(
             texts,
             prompt=prompt,
-            batch_size=batch,
+            batch_size=len(texts),
             normalize_embeddings=True,
             convert_to_numpy=True,
             show_progress_bar=False,
@@ -137,6 +155,10 @@ class MiniLMEmbedder(LaneEmbedder):
         )
 
 
+def _tokens(measured: _Measured) -> int:
+    return measured[1]
+
+
 def _load(folder: Path, dtype: str) -> SentenceTransformer:
     if not (folder / "modules.json").is_file():
         raise WeightsError(f"no sentence-transformers model in {str(folder)!r}: modules.json is missing; {FETCH}")
@@ -148,7 +170,7 @@ def _load(folder: Path, dtype: str) -> SentenceTransformer:
             str(folder), device="cpu", local_files_only=True, model_kwargs={"dtype": getattr(torch, dtype)}
         )
         return model
-    except (OSError, ValueError, KeyError) as error:
+    except load_errors() as error:
         raise WeightsError(f"no loadable embedding model in {str(folder)!r}: {error}; {FETCH}") from error
 
 

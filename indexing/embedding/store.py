@@ -20,8 +20,8 @@ from typing import TypeVar
 from filelock import FileLock
 
 from arena.errors import ConfigError
-from indexing.embedding.encoder import Identity
-from indexing.embedding.payload import Kept, pack, unpack
+from indexing.embedding.encoder import ENCODING, Identity
+from indexing.embedding.payload import FORMAT, Kept, pack, unpack
 
 T = TypeVar("T")
 
@@ -40,7 +40,9 @@ class EmbeddingCache:
 
     def __init__(self, root: Path, identity: Identity) -> None:
         """Open or create the file of this identity under `root`. Raises `ConfigError` when that cannot be done."""
-        self._identity = json.dumps(dict(identity), sort_keys=True, ensure_ascii=False)
+        self._identity = json.dumps(
+            {"format": FORMAT, "encoding": ENCODING, **identity}, sort_keys=True, ensure_ascii=False
+        )
         self.path = root / f"{hashlib.sha256(self._identity.encode()).hexdigest()[:16]}.sqlite"
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None

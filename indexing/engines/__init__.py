@@ -103,7 +103,11 @@ class Engine(Protocol):
         ...
 
     def measure_recall(self, queries: Vectors, k: int) -> float:
-        """Share of the true k nearest that `dense` finds, over all `queries`, in [0, 1]; 1 for exact search."""
+        """Share of the true k nearest that `dense` finds, over all `queries`, in [0, 1]; 1 for exact search.
+
+        A query that is itself a stored vector is asked for its k nearest others: finding itself is no merit.
+        Raises `ValueError` where there is no query or no point.
+        """
         ...
 
 

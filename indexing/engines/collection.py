@@ -17,6 +17,7 @@ from indexing.engines.settings import EngineSettings
 DENSE = "dense"
 SPARSE = "sparse"
 MULTI = "multi"
+SAME = 1 - 1e-5  # cosine above which a query is the stored vector itself
 
 Term = Vectors | SparseVector
 """One query in a lane: (d,) float32, or term weights."""
@@ -151,13 +152,16 @@ class Collection(ABC):
 
     def measure_recall(self, queries: Vectors, k: int) -> float:
         """See `Engine.measure_recall`."""
-        truth = self._dense_lanes(queries, k, exact=True)
-        found = self._dense_lanes(queries, k)
-        wanted = sum(map(len, truth))
-        if not wanted:
+        lanes = list(zip(self._dense_lanes(queries, k + 1, exact=True), self._dense_lanes(queries, k + 1), strict=True))
+        if not any(truth for truth, _ in lanes):
             raise ValueError("recall needs at least one query and one point")
-        same = sum(len(_positions(one) & _positions(other)) for one, other in zip(truth, found, strict=True))
-        return same / wanted
+        wanted = same = 0
+        for truth, found in lanes:
+            own = {truth[0].position} if truth and truth[0].score > SAME else set()
+            nearest = _first(truth, k, own)
+            wanted += len(nearest)
+            same += len(nearest & _first(found, k, own))
+        return same / wanted if wanted else 1.0
 
     @property
     def _exact(self) -> bool:
@@ -200,5 +204,11 @@ class Collection(ABC):
                 raise ValueError(f"a token vector at position {position} is not finite")
 
 
-def _positions(lane: Lane) -> set[int]:
-    return {ranked.position for ranked in lane}
+def floats_in(embedding: Embedding, row: int) -> int:
+    """Numbers that one point of an embedding consists of; term ids count too."""
+    multi = 0 if embedding.multi is None else int(embedding.multi[row].size)
+    return int(embedding.dense.shape[1]) + 2 * len(embedding.sparse[row].indices) + multi
+
+
+def _first(lane: Lane, k: int, without: set[int]) -> set[int]:
+    return set([ranked.position for ranked in lane if ranked.position not in without][:k])

@@ -17,19 +17,21 @@ if TYPE_CHECKING:
     from qdrant_client import QdrantClient
 
 TIMEOUT_SECONDS = 60
+KEY_VARIABLE = "QDRANT_API_KEY"
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
     """An open client. `local`: the client's own local mode; `where`: the place in words, without the key.
 
-    `shared`: other engines of this process use it too, and nobody closes it.
+    `shared`: other engines of this process use it too, and nobody closes it. `keyed`: an API key is sent.
     """
 
     client: QdrantClient
     local: bool
     where: str
     shared: bool = False
+    keyed: bool = False
 
     @classmethod
     def open(cls, folder: Path, settings: EngineSettings) -> Connection:
@@ -47,7 +49,7 @@ class Connection:
                 )
             except ValueError as error:
                 raise ConfigError(f"no Qdrant URL: {settings.url!r} ({error}); write it as http://HOST:6333") from error
-            return cls(client, False, f"at {settings.url!r}")
+            return cls(client, False, f"at {settings.url!r}", keyed=bool(settings.api_key))
         if settings.path == MEMORY:
             return cls(_memory(), True, "in memory", shared=True)
         path = settings.path or str(folder / "qdrant")
@@ -70,15 +72,19 @@ class Connection:
             yield
         except UnexpectedResponse as error:
             if error.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-                raise ConfigError(
-                    f"Qdrant {self.where} refuses the API key (HTTP {error.status_code}): check the key and its rights"
-                ) from error
+                raise ConfigError(self._refusal(error.status_code)) from error
             raise ConfigError(f"Qdrant {self.where} cannot do this: {' '.join(str(error).split())}") from error
         except ResponseHandlingException as error:
             raise ConfigError(
                 f"no Qdrant answers {self.where}: {error.source or type(error.source).__name__}; start the server "
                 "or correct the URL"
             ) from error
+
+    def _refusal(self, status: int | None) -> str:
+        variable = f"the environment variable of index.api_key_variable, ${KEY_VARIABLE} unless set"
+        if self.keyed:
+            return f"Qdrant {self.where} refuses the API key (HTTP {status}): check it, and its rights, in {variable}"
+        return f"Qdrant {self.where} wants an API key and none was sent (HTTP {status}): put it into {variable}"
 
     def close(self) -> None:
         if not self.shared:

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 from arena.errors import IndexMismatchError
 from arena.protocols import Embedding, SparseVector, Vectors
-from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term
+from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term, floats_in
 from indexing.engines.ranking import Ranked
 from indexing.engines.settings import EngineSettings
 
 if TYPE_CHECKING:
     import qdrant_edge
 
+_MOST_FLOATS = 1_000_000  # in one upsert: as Python floats they take eight times the bytes of float32
 _CONFIG = "edge_config.json"  # written by the engine
 
 
@@ -83,14 +84,25 @@ class EdgeEngine(Collection):
     def _store(self, positions: Sequence[int], embedding: Embedding) -> None:
         import qdrant_edge as edge
 
-        points = []
+        points: list[edge.Point] = []
+        floats = 0
         for row, position in enumerate(positions):
+            size = floats_in(embedding, row)
+            if points and floats + size > _MOST_FLOATS:
+                self._upsert(points)
+                points, floats = [], 0
+            floats += size
             vectors = {DENSE: embedding.dense[row].tolist()}
             if embedding.sparse[row].indices:
                 vectors[SPARSE] = _term_vector(embedding.sparse[row])
             if embedding.multi is not None:
                 vectors[MULTI] = embedding.multi[row].tolist()
             points.append(edge.Point(position, vectors))
+        self._upsert(points)
+
+    def _upsert(self, points: list[qdrant_edge.Point]) -> None:
+        import qdrant_edge as edge
+
         with _as_os_error("cannot store points"):
             self._shard.update(edge.UpdateOperation.upsert_points(points))
 

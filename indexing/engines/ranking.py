@@ -6,6 +6,7 @@ The same score comes out of two engines, or of two builds of one engine, with di
 a ranking that lie closer than a millionth of its best score share one score, the highest among them: the order
 then rests on what the vectors say and not on rounding. The price is that passages that differ by less than
 that, in truth and not by rounding, are ordered by id. What ties on paper ties here, in every engine.
+A reranker's scores come rounded to significant digits already, and are ranked as they are.
 """
 
 from __future__ import annotations
@@ -47,7 +48,12 @@ def in_order(ranked: Iterable[Ranked]) -> Lane:
         level = levelled[-1].score if before - score <= noise else score
         levelled.append(Ranked(position, level))
         before = score
-    return tuple(sorted(levelled, key=lambda one: (-one.score, one.position)))
+    return by_score(levelled)
+
+
+def by_score(ranked: Iterable[Ranked]) -> Lane:
+    """Score descending, then position ascending, scores as they are: for scores that carry no noise."""
+    return tuple(sorted(ranked, key=lambda one: (-one.score, one.position)))
 
 
 def settled(fetch: Callable[[Sequence[int], int], Sequence[Sequence[Ranked]]], queries: int, limit: int) -> list[Lane]:

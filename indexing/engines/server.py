@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from arena.errors import IndexMismatchError
 from arena.protocols import Embedding, SparseVector, Vectors
-from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term
+from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term, floats_in
 from indexing.engines.connection import Connection
 from indexing.engines.ranking import Ranked
 from indexing.engines.settings import EngineSettings
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 POINTER = "collection.json"
 _MOST_FLOATS = 1_000_000  # in one request: about 20 MB of JSON, below a server's usual 32 MB
 _POLL_SECONDS = 0.5
+_IDLE_SECONDS = 5.0
 
 
 class ServerEngine(Collection):
@@ -92,11 +93,32 @@ class ServerEngine(Collection):
         from qdrant_client import models
 
         with self._connection.errors():
-            self._connection.client.update_collection(self._name, hnsw_config=self._graph())
+            self._connection.client.update_collection(
+                self._name,
+                hnsw_config=self._graph(),
+                optimizers_config=models.OptimizersConfigDiff(indexing_threshold=1),  # kB; usually 10 MB get no graph
+            )
             if not self._connection.local:
-                time.sleep(_POLL_SECONDS)  # until the server has noticed that there is work
-                while self._connection.client.get_collection(self._name).status == models.CollectionStatus.YELLOW:
-                    time.sleep(_POLL_SECONDS)
+                self._await_graph()
+
+    def _await_graph(self) -> None:
+        """Until the graph holds every point, or an idle server has not moved on for a while.
+
+        What it then has left out lies in segments too small for a graph, which are searched exactly.
+        """
+        from qdrant_client import models
+
+        indexed, since = -1, time.monotonic()
+        while True:
+            time.sleep(_POLL_SECONDS)  # first of all, until the server has noticed that there is work
+            state = self._connection.client.get_collection(self._name)
+            now, done = time.monotonic(), state.indexed_vectors_count or 0
+            if state.status == models.CollectionStatus.YELLOW or done > indexed:
+                since = now
+            indexed = done
+            complete = state.status == models.CollectionStatus.GREEN and indexed >= self.count()
+            if complete or now - since >= _IDLE_SECONDS:
+                return
 
     def close(self) -> None:
         self._connection.close()
@@ -151,10 +173,9 @@ class ServerEngine(Collection):
             vectors: dict[str, models.Vector] = {DENSE: embedding.dense[row].tolist()}
             if sparse.indices:  # local mode would count an empty one among the texts that idf is about
                 vectors[SPARSE] = _term_vector(sparse)
-            size = self._shape.dimension + 2 * len(sparse.indices)
             if embedding.multi is not None:
                 vectors[MULTI] = embedding.multi[row].tolist()
-                size += embedding.multi[row].size
+            size = floats_in(embedding, row)
             if points and floats + size > _MOST_FLOATS:
                 self._upsert(points)
                 points, floats = [], 0

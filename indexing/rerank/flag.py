@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from arena.errors import WeightsError
 from arena.types import Passage
-from indexing.embedding.devices import chosen_devices, default_batch_size, replicas
-from indexing.embedding.model_folder import FETCH, folder_identity
+from indexing.embedding.batches import token_bounded
+from indexing.embedding.devices import chosen_devices, default_batch_size, device_kind, replicas
+from indexing.embedding.model_folder import FETCH, folder_identity, load_errors
 from indexing.rerank.pairs import PASSAGE_TEXT, by_query, pairs_of, score_all, sigmoid
-from indexing.rerank.reading import tokens_of_pair
+from indexing.rerank.reading import USUAL, tokens_of_pair
 from indexing.rerank.settings import RerankSettings
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 BGE_RERANKER = "bge-reranker-v2-m3"
 BGE_THRESHOLD = 0.15
 """From the experiment this arena grew out of, on sigmoid scores of bge-reranker-v2-m3; it means nothing elsewhere."""
-MAX_LENGTH = 512
 
 
 class FlagCrossEncoder:
@@ -43,11 +43,11 @@ class FlagCrossEncoder:
         self._name = name or folder.name
         self._devices = chosen_devices(settings.devices)
         self._batch_size = settings.batch_size or default_batch_size(self._devices)
-        self._dtype = settings.dtype or ("float32" if self._devices[0] == "cpu" else "float16")
+        self._dtype = settings.dtype or ("float32" if device_kind(self._devices[0]) == "cpu" else "float16")
         # Kept, because its destructor moves the model back to the CPU.
         self._flag = _load(folder)
         self._tokenizer = self._flag.tokenizer
-        self._max_length = tokens_of_pair(self._flag.model.config, settings.max_length, MAX_LENGTH)
+        self._max_length = tokens_of_pair(self._flag.model.config, settings.max_length, USUAL)
         self._replicas = replicas(_in_dtype(self._flag.model, self._dtype), self._devices)
 
     @property
@@ -56,7 +56,7 @@ class FlagCrossEncoder:
             "model": self._name,
             **self._hashes,
             "dtype": self._dtype,
-            "device": self._devices[0].partition(":")[0],
+            "device": device_kind(self._devices[0]),
             "max_length_tokens": self._max_length,
             "normalisation": "sigmoid",
             "passage_text": PASSAGE_TEXT,
@@ -99,8 +99,8 @@ class FlagCrossEncoder:
         device = next(model.parameters()).device
         logits: list[float] = []
         with torch.inference_mode():
-            for start in range(0, len(pairs), self._batch_size):
-                ids, mask = _padded(pairs[start : start + self._batch_size], self._tokenizer.pad_token_id)
+            for batch in token_bounded(pairs, len, self._batch_size):
+                ids, mask = _padded(batch, self._tokenizer.pad_token_id)
                 answer = model(torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device))
                 logits += answer.logits.view(-1).float().cpu().tolist()
         return logits
@@ -120,7 +120,7 @@ def _load(folder: Path) -> Any:
 
     try:
         flag = FlagReranker(str(folder), devices="cpu")
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except load_errors() as error:
         raise WeightsError(f"no loadable reranker in {str(folder)!r}: {error}; {FETCH}") from error
     if flag.model.config.num_labels != 1:
         raise WeightsError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -17,6 +18,7 @@ from indexing.opening import Index
 from indexing.rerank.pairs import PASSAGE_TEXT, steady
 
 NO_TOKENS = -1.0
+FRAMED = "all tokens"  # what an encoder's identity says when its token vectors include the framing ones
 CACHE_BYTES = 1 << 29
 GROUP = 4  # queries whose passages are embedded together; bounds the memory of a batch of hundreds
 
@@ -56,7 +58,11 @@ class EncoderTokens:
 
 
 class EmbedderTokens:
-    """Token vectors that an embedder gives beside its two lanes, as bge-m3 does from the same pass."""
+    """Token vectors that an embedder gives beside its two lanes, as bge-m3 does from the same pass.
+
+    They are taken as an index stores them. Where those of the framing tokens are among them, scores are higher than
+    `EncoderTokens` gives with the same model, so the model goes by another name: no threshold fits both.
+    """
 
     def __init__(self, embedder: IndexEmbedder) -> None:
         """Raise `ConfigError` when the embedder gives none."""
@@ -70,7 +76,9 @@ class EmbedderTokens:
     @property
     def identity(self) -> Identity:
         device = str(self._embedder.provenance.get("device", "none")).partition(":")[0]
-        return {**self._embedder.identity, "device": device}
+        identity = self._embedder.identity
+        framed = {"model": f"{identity['model']}+framing"} if identity.get("multivectors") == FRAMED else {}
+        return {**identity, **framed, "device": device}
 
     def queries(self, texts: Sequence[str]) -> Sequence[Vectors]:
         return self._embedder.embed_queries(texts).multi or ()
@@ -84,6 +92,10 @@ class LateInteraction:
 
     A query without tokens scores every passage 0; a passage without tokens scores -1. Token vectors of passages are
     kept up to `cache_bytes`, least recently used ones go first. One thread at a time.
+
+    Token vectors of passages are the work of an index, made here on first use. `passage_seconds` says how long that
+    took, so that a strategy is not slower for coming first: a retriever leaves it out of a query's rerank seconds,
+    and a question's clock then counts it as waiting.
     """
 
     def __init__(self, tokens: TokenVectors, *, cache_bytes: int = CACHE_BYTES) -> None:
@@ -91,6 +103,7 @@ class LateInteraction:
         self._kept: OrderedDict[str, Vectors] = OrderedDict()
         self._kept_bytes = 0
         self._cache_bytes = cache_bytes
+        self._passage_seconds = 0.0
 
     @property
     def identity(self) -> Identity:
@@ -99,6 +112,11 @@ class LateInteraction:
     @property
     def default_threshold(self) -> float | None:
         return None
+
+    @property
+    def passage_seconds(self) -> float:
+        """Seconds that embedding passages has taken so far."""
+        return self._passage_seconds
 
     def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
         """See `Reranker.score`."""
@@ -118,9 +136,11 @@ class LateInteraction:
             self._kept.move_to_end(text)
         new = [text for text in texts if text not in found]
         if new:
+            started = time.perf_counter()
             for text, matrix in zip(new, self._tokens.passages(new), strict=True):
                 found[text] = self._kept[text] = np.ascontiguousarray(matrix)
                 self._kept_bytes += matrix.nbytes
+            self._passage_seconds += time.perf_counter() - started
         while self._kept_bytes > self._cache_bytes:
             _, matrix = self._kept.popitem(last=False)
             self._kept_bytes -= matrix.nbytes

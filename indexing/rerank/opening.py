@@ -50,6 +50,7 @@ def _late_interaction(
     if settings.revision is not None:
         raise ConfigError(f"rerank setting revision {settings.revision!r} needs a model of the hub")
     if embedder.embed_queries(["a"]).multi is not None:
+        _refuse_model_settings(settings, embedder)
         return LateInteraction(EmbedderTokens(embedder)) if index is None else StoredLateInteraction(index, embedder)
     how = EmbeddingSettings(
         max_length=settings.max_length,
@@ -60,6 +61,17 @@ def _late_interaction(
     )
     encoder = SentenceTransformerEncoder(fetch(MINILM, weights_root, progress), how, name=MINILM)
     return LateInteraction(EncoderTokens(encoder))
+
+
+def _refuse_model_settings(settings: RerankSettings, embedder: IndexEmbedder) -> None:
+    """Raise `ConfigError` for settings of a model, where no model is loaded that they could apply to."""
+    names = ("max_length", "batch_size", "dtype", "devices")
+    given = [f"{name} {value!r}" for name in names if (value := getattr(settings, name)) is not None]
+    if given:
+        raise ConfigError(
+            f"rerank setting {', '.join(given)} has no effect: late_interaction takes the token vectors of the "
+            f"embedding model {embedder.identity['model']!r}; set it for that one, or leave it out"
+        )
 
 
 def _locate(settings: RerankSettings, weights_root: Path, progress: Progress) -> tuple[Path, str]:

@@ -8,13 +8,11 @@ from typing import Any
 
 from arena.errors import WeightsError
 from arena.types import Passage
-from indexing.embedding.devices import chosen_devices, default_batch_size, replicas
-from indexing.embedding.model_folder import FETCH, folder_identity
+from indexing.embedding.devices import chosen_devices, default_batch_size, device_kind, replicas
+from indexing.embedding.model_folder import FETCH, folder_identity, load_errors
 from indexing.rerank.pairs import PASSAGE_TEXT, by_query, pairs_of, score_all
-from indexing.rerank.reading import tokens_of_pair
+from indexing.rerank.reading import USUAL, bounded_batch_size, tokens_of_pair
 from indexing.rerank.settings import RerankSettings
-
-MAX_LENGTH = 512
 
 
 class SentenceCrossEncoder:
@@ -32,11 +30,12 @@ class SentenceCrossEncoder:
         self._hashes = folder_identity(folder)
         self._name = name or folder.name
         self._devices = chosen_devices(settings.devices)
-        self._batch_size = settings.batch_size or default_batch_size(self._devices)
         self._dtype = settings.dtype or "float32"
         model = _load(folder, self._dtype)
-        usual = model.max_seq_length or MAX_LENGTH
-        self._max_length = tokens_of_pair(model.config, settings.max_length, min(usual, MAX_LENGTH))
+        usual = model.max_seq_length or USUAL
+        self._max_length = tokens_of_pair(model.config, settings.max_length, min(usual, USUAL))
+        wanted = settings.batch_size or default_batch_size(self._devices)
+        self._batch_size = bounded_batch_size(wanted, self._max_length)
         model.max_seq_length = self._max_length
         self._normalisation = type(model.activation_fn).__name__.lower()
         self._replicas = replicas(model, self._devices)
@@ -47,7 +46,7 @@ class SentenceCrossEncoder:
             "model": self._name,
             **self._hashes,
             "dtype": self._dtype,
-            "device": self._devices[0].partition(":")[0],
+            "device": device_kind(self._devices[0]),
             "max_length_tokens": self._max_length,
             "normalisation": self._normalisation,
             "passage_text": PASSAGE_TEXT,
@@ -76,7 +75,7 @@ def _load(folder: Path, dtype: str) -> Any:
         model = CrossEncoder(
             str(folder), device="cpu", local_files_only=True, model_kwargs={"dtype": getattr(torch, dtype)}
         )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except load_errors() as error:
         raise WeightsError(f"no loadable cross-encoder in {str(folder)!r}: {error}; {FETCH}") from error
     if model.num_labels != 1:
         raise WeightsError(

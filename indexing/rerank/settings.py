@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,10 +30,11 @@ reranker is set (0 drops nothing of a sigmoid's scores). A calibrated one holds 
 class RerankSettings:
     """Everything that may be chosen about a reranker; None is the model's own or the machine's best.
 
-    `model`: `late_interaction`, `bge-reranker-v2-m3`, a folder with a cross-encoder, or ORG/NAME on the hub; `revision`
-    is a branch, tag or commit there. `max_length`: tokens read of query and passage together. `batch_size`: pairs in
-    one forward pass on one device. `devices`: as torch names them, one copy of the model on each; None = all GPUs,
-    else the CPU. Raises `ConfigError` on values out of range.
+    `model`: `late_interaction`, `bge-reranker-v2-m3`, a folder with a cross-encoder, or ORG/NAME on the hub;
+    `revision` is a branch, tag or commit there. `max_length`: tokens read of query and passage together.
+    `batch_size`: pairs in one forward pass on one device, fewer where they are longer than 512 tokens. `devices`: as
+    torch names them, one copy of the model on each; None = all GPUs, else the CPU. Raises `ConfigError` on values out
+    of range.
     """
 
     model: str = "late_interaction"
@@ -58,7 +58,7 @@ class RerankSettings:
 
 
 def threshold_from(value: object) -> Threshold:
-    """A threshold as a configuration writes it: `default`, a number, or `{value: NUMBER, for: RERANKER}`.
+    """`default`, a number as a float, or a calibrated threshold, checked.
 
     Raises `ConfigError` on anything else, a number that is not finite included.
     """
@@ -66,8 +66,6 @@ def threshold_from(value: object) -> Threshold:
         return DEFAULT
     if isinstance(value, CalibratedThreshold):
         return CalibratedThreshold(_number(value.value, value), value.reranker)
-    if isinstance(value, Mapping) and value.keys() == {"value", "for"} and isinstance(value["for"], str):
-        return CalibratedThreshold(_number(value["value"], value), value["for"])
     return _number(value, value)
 
 
@@ -92,6 +90,6 @@ def resolve_threshold(settings: RerankSettings, reranker: Reranker) -> float | N
 def _number(value: object, given: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ConfigError(
-            f"a rerank threshold is 'default', a finite number, or {{value: NUMBER, for: RERANKER}}, not {given!r}"
+            f"a rerank threshold is 'default', a finite number, or {{value: NUMBER, reranker: NAME}}, not {given!r}"
         )
     return float(value)

@@ -56,6 +56,7 @@ def test_broad_excepts_stand_only_where_foreign_code_may_raise_anything() -> Non
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"}))
+        and not (isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None)  # cleans up and lets it pass
     }
     assert found == {
         "arena/datasets/__init__.py",

@@ -1,4 +1,4 @@
-"""Builds of an index killed outright: nothing half-made is ever opened, and hardly anything is embedded twice."""
+"""Index builds killed outright: no half-made index is ever opened, and hardly anything is embedded twice."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from arena.protocols import Embedding
 from arena.types import Document
-from indexing.build import build_index
+from indexing.bm25 import Bm25
+from indexing.build import ensure_index, index_folder
+from indexing.embedding import CachedEncoder, Encoded, LaneEmbedder
+from indexing.embedding.encoder import TimedEncoded, one_by_one
 from indexing.lock import work_folder
 from indexing.verify import verify_index
 from tests.letter_embedder import LetterEmbedder
 
 ROOT = Path(__file__).parents[2]
-SLICE = 5
-OLD = [Document(f"old{number}", "", f"old text {number}") for number in range(3)]
-NEW = [Document(f"d{number:02}", f"Title {number}", "word " * (number % 9 + 1)) for number in range(60)]
+BATCH = 5
+DOCUMENTS = [Document(f"d{number:02}", f"Title {number}", "word " * (number % 9 + 1)) for number in range(60)]
 
 BUILD = """
 import sys
@@ -28,58 +29,79 @@ from pathlib import Path
 from tests.integration.test_index_kill import build
 
 print("ready", flush=True)
-build(Path(sys.argv[1]), Path(sys.argv[2]))
+build(Path(sys.argv[1]))
 """
 
 
-class Slow(LetterEmbedder):
-    """Takes its time, and writes down every batch it begins."""
+class SlowEncoder:
+    """Counts letters, takes its time, and writes down every batch that it begins."""
+
+    identity: Mapping[str, str | int] = {"model": "slow letters", "dtype": "float32"}
+    provenance: Mapping[str, str | int | float] = {"device": "cpu"}
+    dimension = LetterEmbedder.dimension
+    batch_texts = BATCH
 
     def __init__(self, log: Path) -> None:
-        self.log = log
+        self._log = log
 
-    def embed_passages(self, texts: Sequence[str]) -> Embedding:
-        with self.log.open("a", encoding="utf-8") as file:
+    def passages(self, texts: Sequence[str]) -> Encoded:
+        with self._log.open("a", encoding="utf-8") as file:
             file.write(f"{sorted(texts)}\n")
         time.sleep(0.04)
-        return super().embed_passages(texts)
+        return Encoded(LetterEmbedder().embed_passages(texts).dense)
+
+    def queries(self, texts: Sequence[str]) -> TimedEncoded:
+        return one_by_one(self.passages, texts)
+
+    def count_truncated(self, texts: Sequence[str]) -> int:
+        return 0
 
 
-def build(folder: Path, log: Path) -> None:
-    """What a user's build does."""
-    build_index(NEW, Slow(log), folder, slice_size=SLICE)
+def build(place: Path) -> None:
+    """What a user's build does: an index in `place / "indexes"`, vectors kept in `place / "embeddings"`."""
+    encoder = CachedEncoder(SlowEncoder(place / "begun.log"), place / "embeddings")
+    ensure_index(DOCUMENTS, LaneEmbedder(encoder, Bm25()), place / "indexes", slice_size=2 * BATCH).close()
+    encoder.close()
 
 
 def kill_builds(root: Path, kills: int, seed: int) -> tuple[int, int]:
-    """Kill `kills` builds, each at a random moment of its own, and finish each; gives how many left the old index
-    standing and how many batches were embedded twice. Run it by hand with more kills than a test has time for.
+    """Kill `kills` builds, each at a random moment of its own, and finish each; gives how many were killed before
+    their index was there, and how many batches were embedded twice. Run it by hand with more kills than a test has
+    time for.
     """
     moments = random.Random(seed)
+    (root / "measured").mkdir(parents=True)
     started = time.monotonic()
-    build(root / "measured", root / "measured.log")
+    build(root / "measured")
     usual_seconds = time.monotonic() - started
-    stood = repeated = 0
+    unfinished = repeated = 0
     for number in range(kills):
-        folder, log = root / str(number), root / f"{number}.log"
-        build_index(OLD, LetterEmbedder(), folder)
-        _kill(folder, log, usual_seconds * moments.random())
-        old, new = not verify_index(folder, OLD), not verify_index(folder, NEW)
-        assert old or new or not folder.exists()
-        stood += old
-        if not new:
-            build(folder, log)
-        assert verify_index(folder, NEW, embedder=LetterEmbedder()) == []
-        assert new or not work_folder(folder).exists()
-        begun = Counter(log.read_text(encoding="utf-8").splitlines())
-        assert len(begun) == len(NEW) // SLICE
-        again = begun.total() - len(begun)
-        assert again <= 1
-        repeated += again
-    return stood, repeated
+        place = root / str(number)
+        place.mkdir()
+        uncached = LaneEmbedder(SlowEncoder(root / "verified.log"), Bm25())
+        folder = index_folder(place / "indexes", DOCUMENTS, uncached)
+        _kill(place, usual_seconds * moments.random())
+        whole = folder.exists()
+        assert not whole or verify_index(folder, DOCUMENTS) == []
+        unfinished += not whole
+        build(place)
+        assert verify_index(folder, DOCUMENTS, embedder=uncached) == []
+        repeated += _begun_again(place / "begun.log")
+        assert whole or not work_folder(folder).exists()
+    return unfinished, repeated
 
 
-def _kill(folder: Path, log: Path, after_seconds: float) -> None:
-    command = [sys.executable, "-c", BUILD, str(folder), str(log)]
+def _begun_again(log: Path) -> int:
+    """Batches embedded twice, of which a kill may cost one."""
+    begun = Counter(log.read_text(encoding="utf-8").splitlines())
+    assert len(begun) == len(DOCUMENTS) // BATCH
+    again = begun.total() - len(begun)
+    assert again <= 1
+    return again
+
+
+def _kill(place: Path, after_seconds: float) -> None:
+    command = [sys.executable, "-c", BUILD, str(place)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -88,6 +110,6 @@ def _kill(folder: Path, log: Path, after_seconds: float) -> None:
 
 
 def test_a_killed_build_is_finished_by_the_next(tmp_path: Path) -> None:
-    stood, repeated = kill_builds(tmp_path, kills=5, seed=7)
-    assert stood >= 1
+    unfinished, repeated = kill_builds(tmp_path, kills=5, seed=7)
+    assert unfinished >= 1
     assert repeated <= 5

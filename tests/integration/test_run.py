@@ -51,7 +51,7 @@ def test_a_run_leaves_everything_it_promises(arena: Arena, study: Path, tmp_path
     assert all(cell.n_answered + cell.n_abstained + cell.n_failed == cell.n_questions for cell in board.cells)
     records: list[RunRecord] = [entry.record for entry in read(folder / "records.jsonl")]
     assert len(records) == 29
-    assert pq.read_table(folder / "scores.parquet").num_rows == 29 * 10
+    assert pq.read_table(folder / "scores.parquet").num_rows == 29 * 11
     assert len((folder / "calls.jsonl").read_text().splitlines()) == sum(len(record.calls) for record in records) == 19
     manifest = json.loads((folder / "manifest.json").read_text())
     assert (manifest["status"], manifest["fingerprint"]) == ("finished", board.fingerprint)

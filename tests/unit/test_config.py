@@ -21,6 +21,14 @@ from arena.errors import ConfigError
         ({"modes": ["dense", "dense"]}, "modes lists dense more than once"),
         ({"llm": 3}, "'llm' is 3"),
         ({"seed": -5}, "'seed' is -5"),
+        ({"index": {"url": "http://127.0.0.1:6333"}}, "url and path are for engine 'server'"),
+        ({"retrieval": {"fusion": "dbsf", "lane_weights": [1, 2]}}, "lane_weights are for fusion 'rrf'"),
+        ({"retrieval": {"lane_weights": [0, 1]}}, "must both be above 0"),
+        ({"chunking": {"tokens": 8, "overlap": 8}}, "overlap 8 needs tokens greater than itself"),
+        *(
+            ({"rerank": {"threshold": value}}, "is no threshold: write default, a number, or")
+            for value in (float("nan"), "high", None, True, {"value": 0.2}, {"value": 0.2, "for": "x"})
+        ),
         *(({"run_id": name}, "'run_id'") for name in ("..", ".", "a/b", "/abs", "", "x" * 101, "a\nb", "-x")),
     ],
 )
@@ -83,3 +91,9 @@ def test_a_key_comes_from_the_providers_variable_or_the_named_one(monkeypatch: p
     assert api_key(LLMSettings(model="openai:gpt-x")) == ("OPENAI_API_KEY", "k1")
     assert api_key(LLMSettings(model="openai:gpt-x", api_key_variable="MY_KEY")) == ("MY_KEY", "k2")
     assert api_key(LLMSettings(model="anthropic:claude-x")) == ("ANTHROPIC_API_KEY", None)
+
+
+@pytest.mark.parametrize("threshold", ["default", 0.2, {"value": 0.2, "reranker": "bge-reranker-v2-m3"}])
+def test_a_threshold_survives_the_manifest(threshold: object) -> None:
+    config = validate_config({"rerank": {"threshold": threshold}}, "x")
+    assert validate_config(config.model_dump(mode="json"), "x") == config

@@ -17,7 +17,7 @@ def config(jsonl_folder: Path, **changes: Any) -> RunConfig:
 
 def equipment(threshold: float | None = 0.15) -> Equipment:
     identity = {"embedder": {"model": "tiny"}}
-    return Equipment(None, identity, Reranking("crosser", {"model": "crosser"}, threshold))  # type: ignore[arg-type]
+    return Equipment(None, identity, {}, Reranking("crosser", {"model": "crosser"}, threshold))  # type: ignore[arg-type]
 
 
 def test_every_strategy_meets_every_mode_it_has_a_use_for(jsonl_folder: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 
 from arena.errors import ConfigError, WeightsError
 from indexing.embedding import BgeM3Encoder, EmbeddingSettings, Encoded, open_embedder
+from tests.passes import watched_passes
 from tests.tiny_models import MAX_LENGTH, WIDTH, build_tiny_bge_m3
 
 TEXTS = [
@@ -47,25 +46,6 @@ def tokenizer_of(folder: Path) -> Any:
     return AutoTokenizer.from_pretrained(folder)  # type: ignore[no-untyped-call]
 
 
-@contextmanager
-def counted_passes() -> Iterator[list[tuple[int, ...]]]:
-    """The shape of the token ids of every pass through a whole transformer."""
-    from torch.nn.modules.module import register_module_forward_hook
-    from transformers import XLMRobertaModel
-
-    seen: list[tuple[int, ...]] = []
-
-    def hook(module: object, inputs: object, output: Any) -> None:
-        if isinstance(module, XLMRobertaModel):
-            seen.append(tuple(output.last_hidden_state.shape[:2]))
-
-    handle = register_module_forward_hook(hook)
-    try:
-        yield seen
-    finally:
-        handle.remove()
-
-
 def same(one: Encoded, other: Encoded) -> None:
     np.testing.assert_allclose(one.dense, other.dense, atol=1e-5)
     assert one.lexical is not None
@@ -77,10 +57,10 @@ def same(one: Encoded, other: Encoded) -> None:
 
 def test_one_pass_gives_all_lanes(folder: Path) -> None:
     encoder = load(folder, multivectors=True, batch_size=3)
-    with counted_passes() as passes:
+    with watched_passes() as passes:
         encoded = encoder.passages(TEXTS)
-    assert [rows for rows, _ in passes] == [3, 3, 1]
-    assert [columns for _, columns in passes] == sorted((columns for _, columns in passes), reverse=True)
+    assert [one.texts for one in passes] == [3, 3, 1]
+    assert [one.tokens for one in passes] == sorted((one.tokens for one in passes), reverse=True)
     assert encoded.dense.shape == (len(TEXTS), WIDTH)
     assert encoded.lexical is not None
     assert encoded.multi is not None
@@ -88,9 +68,9 @@ def test_one_pass_gives_all_lanes(folder: Path) -> None:
 
 
 def test_a_query_is_one_pass(encoder: BgeM3Encoder) -> None:
-    with counted_passes() as passes:
+    with watched_passes() as passes:
         timed = encoder.queries(TEXTS[:2])
-    assert [rows for rows, _ in passes] == [1, 1]
+    assert [one.texts for one in passes] == [1, 1]
     assert all(seconds > 0 for seconds in timed.seconds)
     assert timed.known == (False, False)
 
@@ -175,13 +155,26 @@ def test_more_than_the_model_reads_is_refused(folder: Path) -> None:
         load(folder, max_length=MAX_LENGTH + 1)
 
 
-def test_half_precision_is_recorded_and_normalised(folder: Path, encoder: BgeM3Encoder) -> None:
-    half = load(folder, dtype="float16")
-    dense = half.passages(TEXTS).dense
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_is_run_recorded_and_normalised(folder: Path, encoder: BgeM3Encoder, dtype: str) -> None:
+    half = load(folder, dtype=dtype)
+    with watched_passes() as passes:
+        dense = half.passages(TEXTS).dense
+    assert {one.dtypes for one in passes} == {frozenset({dtype})}
+    assert not np.array_equal(dense, encoder.passages(TEXTS).dense)
     assert dense.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(dense, axis=1), 1, atol=1e-6)
     np.testing.assert_allclose(dense, encoder.passages(TEXTS).dense, atol=0.02)
-    assert (half.identity["dtype"], encoder.identity["dtype"]) == ("float16", "float32")
+    assert (half.identity["dtype"], half.identity["device"]) == (dtype, "cpu")
+    assert encoder.identity["dtype"] == "float32"
+    assert "device" not in encoder.identity
+
+
+def test_a_numbered_cpu_is_a_cpu(folder: Path, encoder: BgeM3Encoder) -> None:
+    numbered = load(folder, devices=("cpu:0",))
+    assert numbered.identity == encoder.identity
+    assert numbered.batch_texts == encoder.batch_texts
+    assert "threads" in numbered.provenance
 
 
 def test_instructions_go_before_their_kind_of_text(folder: Path, encoder: BgeM3Encoder) -> None:
@@ -209,6 +202,15 @@ def test_an_incomplete_folder_is_refused(tmp_path: Path, lost: str) -> None:
     (folder / lost).unlink()
     with pytest.raises(WeightsError, match="arena models fetch"):
         load(folder)
+
+
+@pytest.mark.parametrize("cut", ["model.safetensors", "sparse_linear.pt", "colbert_linear.pt"])
+@pytest.mark.parametrize("left", [0, 100])
+def test_weights_that_were_cut_off_are_refused(tmp_path: Path, cut: str, left: int) -> None:
+    file = build_tiny_bge_m3(tmp_path / "cut") / cut
+    file.write_bytes(file.read_bytes()[:left])
+    with pytest.raises(WeightsError, match="no loadable bge-m3"):
+        load(file.parent)
 
 
 def test_a_device_that_is_not_there_is_named(folder: Path) -> None:

@@ -25,17 +25,6 @@ class InterruptedBuildError(Exception):
     """Stands for whatever stops a build."""
 
 
-class Counting(LetterEmbedder):
-    """Keeps what it was asked to embed."""
-
-    def __init__(self) -> None:
-        self.asked: list[list[str]] = []
-
-    def embed_passages(self, texts: Sequence[str]) -> Embedding:
-        self.asked.append(list(texts))
-        return super().embed_passages(texts)
-
-
 class Broken(LetterEmbedder):
     """Gives vectors that no engine can use."""
 
@@ -68,17 +57,7 @@ def stopped(folder: Path, batches: int, documents: Sequence[Document] = MANY) ->
         build_index(documents, LetterEmbedder(), folder, slice_size=3, progress=stop_after(batches))  # type: ignore[arg-type]
 
 
-def test_the_next_build_embeds_only_the_rest(tmp_path: Path) -> None:
-    stopped(tmp_path / "index", 4)
-    counting, seen = Counting(), []
-    build_index(MANY, counting, tmp_path / "index", slice_size=5, progress=lambda done, *_: seen.append(done))
-    assert [len(texts) for texts in counting.asked] == [5, 3]
-    assert seen == [3, 6, 9, 12, 17, 20]
-    assert verify_index(tmp_path / "index", MANY, embedder=LetterEmbedder()) == []
-    assert not work_folder(tmp_path / "index").exists()
-
-
-def test_a_resumed_index_answers_like_one_built_at_once(tmp_path: Path) -> None:
+def test_an_index_built_after_an_interruption_answers_like_one_built_at_once(tmp_path: Path) -> None:
     stopped(tmp_path / "one", 3)
     for name in ("one", "two"):
         build_index(MANY, LetterEmbedder(), tmp_path / name)
@@ -92,24 +71,6 @@ def test_a_resumed_index_answers_like_one_built_at_once(tmp_path: Path) -> None:
         assert one.engine.dense(queries.dense, 20) == two.engine.dense(queries.dense, 20)
         hybrid = [e.hybrid(queries.dense, queries.sparse, depth=20, rrf_k=60) for e in (one.engine, two.engine)]
         assert hybrid[0] == hybrid[1]
-
-
-def test_batches_of_another_corpus_are_not_taken(tmp_path: Path) -> None:
-    stopped(tmp_path / "index", 4)
-    counting = Counting()
-    build_index(MANY[:19], counting, tmp_path / "index")
-    assert sum(map(len, counting.asked)) == 19
-    assert verify_index(tmp_path / "index", MANY[:19]) == []
-
-
-def test_a_damaged_batch_is_embedded_again(tmp_path: Path) -> None:
-    stopped(tmp_path / "index", 4)
-    batch = min(work_folder(tmp_path / "index").rglob("*.batch"))
-    batch.write_bytes(batch.read_bytes()[:-3])
-    counting = Counting()
-    build_index(MANY, counting, tmp_path / "index")
-    assert sum(map(len, counting.asked)) == 11
-    assert verify_index(tmp_path / "index", MANY, embedder=LetterEmbedder()) == []
 
 
 def test_an_old_index_stands_until_the_new_one_is_whole(tmp_path: Path) -> None:

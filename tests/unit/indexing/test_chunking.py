@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import ConfigError, DatasetError, WeightsError
+from arena.errors import ConfigError, WeightsError
 from arena.types import Document, Passage
-from indexing.chunking import TokenWindows, chunks_with_gold, indexed_text, passages_of
+from indexing.chunking import TokenWindows, indexed_text, passages_of
 from indexing.tokens import WORDS, ModelTokenizer, Tokenizer
 
 TEXTS = st.text(st.sampled_from("ab é,.\n\t🚢𝄞ß"), max_size=80) | st.text(st.characters(exclude_categories=["Cs"]))
@@ -123,27 +123,3 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(WeightsError, match="no tokenizer in"):
         ModelTokenizer(tmp_path)
-
-
-DOCUMENTS = (
-    Document("d1", "", "The weir was bridged in 1871. Later it was rebuilt."),
-    Document("d2", "", "The town is old. It lies on a hill."),
-)
-CHUNKS = passages_of(DOCUMENTS, TokenWindows(6))
-
-
-def test_gold_documents_become_their_chunks() -> None:
-    assert chunks_with_gold(CHUNKS, ["d2", "d1"]) == {"d2": ("d2#0000", "d2#0001"), "d1": ("d1#0000", "d1#0001")}
-    assert chunks_with_gold(passages_of(DOCUMENTS), ["d1"]) == {"d1": ("d1",)}
-
-
-def test_gold_is_in_the_chunks_that_spell_out_an_answer() -> None:
-    found = chunks_with_gold(CHUNKS, ["d1", "d2"], ["in 1871", "REBUILT", ""])
-    assert found == {"d1": ("d1#0000", "d1#0001"), "d2": ("d2#0000", "d2#0001")}
-    assert chunks_with_gold(CHUNKS, ["d1"], ["1871"]) == {"d1": ("d1#0000",)}
-    assert chunks_with_gold(CHUNKS, ["d1"], ["187", "lat"]) == {"d1": ("d1#0000", "d1#0001")}
-
-
-def test_gold_outside_the_corpus_is_refused() -> None:
-    with pytest.raises(DatasetError, match="'d3'"):
-        chunks_with_gold(CHUNKS, ["d1", "d3"])

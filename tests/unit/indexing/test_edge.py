@@ -61,6 +61,18 @@ def test_a_question_the_shard_cannot_answer_is_named(tmp_path: Path) -> None:
         engine.maxsim(np.ones((1, 4), dtype=np.float32), [0])
 
 
+def test_a_large_slice_is_stored_whole(tmp_path: Path) -> None:
+    """Token vectors of more than one upsert, every point of its own size."""
+    tokens = tuple(np.full((60 + row, 4_000), 0.1, dtype=np.float32) for row in range(10))
+    points = random_embedding(np.random.default_rng(1), 10, ties=False)
+    engine = EdgeEngine.create(tmp_path / "shard", WIDTH, multi_dimension=4_000)
+    engine.add(range(10), Embedding(points.dense, points.sparse, tokens))
+    engine.flush()
+    assert engine.count() == 10
+    assert engine.maxsim(tokens[0][:2], range(10)) == pytest.approx([2.0] * 10, abs=1e-4)
+    engine.close()
+
+
 @pytest.mark.parametrize("content", [None, b"", b"{", b"{}"])
 def test_a_folder_without_a_shard_is_an_os_error(tmp_path: Path, content: bytes | None) -> None:
     folder = tmp_path / "shard"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -84,6 +85,22 @@ def test_an_incomplete_folder_is_refused(tiny_folder: Path, tmp_path: Path, lost
     folder = shutil.copytree(tiny_folder, tmp_path / "incomplete")
     (folder / lost).unlink()
     with pytest.raises(WeightsError, match="arena models fetch"):
+        MiniLMEmbedder(folder, device="cpu")
+
+
+@pytest.mark.parametrize("left", [0, 100, 10_000])
+def test_weights_that_were_cut_off_are_refused(tiny_folder: Path, tmp_path: Path, left: int) -> None:
+    file = shutil.copytree(tiny_folder, tmp_path / "cut") / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:left])
+    with pytest.raises(WeightsError, match="no loadable embedding model"):
+        MiniLMEmbedder(file.parent, device="cpu")
+
+
+def test_weights_of_another_shape_are_refused(tiny_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny_folder, tmp_path / "shape")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 2 * WIDTH}))
+    with pytest.raises(WeightsError, match="no loadable embedding model"):
         MiniLMEmbedder(folder, device="cpu")
 
 

@@ -15,7 +15,8 @@ from hypothesis.extra.numpy import arrays
 from arena.errors import ConfigError
 from arena.protocols import SparseVector
 from indexing.embedding import CachedEncoder, EmbeddingCache, EmbeddingSettings, Encoded, MiniLMEmbedder, open_embedder
-from indexing.embedding.payload import Kept, pack, unpack
+from indexing.embedding.encoder import ENCODING
+from indexing.embedding.payload import FORMAT, Kept, pack, unpack
 from tests.counting_encoder import CountingEncoder
 
 ROOT = Path(__file__).parents[3]
@@ -80,6 +81,14 @@ def test_another_identity_shares_nothing(tmp_path: Path) -> None:
     second.passages(TEXTS[:2])
     assert encoder.asked == [TEXTS[:2]]
     assert len(list(tmp_path.glob("*.sqlite"))) == 2
+
+
+def test_vectors_of_another_version_of_the_code_are_not_taken(tmp_path: Path) -> None:
+    identity: dict[str, str | int] = {"model": "counting"}
+    older: list[dict[str, str | int]] = [{"encoding": 0}, {"format": 0}]
+    paths = {EmbeddingCache(tmp_path, identity | change).path for change in ({}, *older)}
+    assert len(paths) == 3
+    assert EmbeddingCache(tmp_path, identity | {"encoding": ENCODING, "format": FORMAT}).path in paths
 
 
 def test_a_query_is_no_passage(tmp_path: Path) -> None:

@@ -11,14 +11,18 @@ import pytest
 from arena.errors import ConfigError, UnknownNameError, WeightsError
 from indexing.embedding import (
     EmbeddingSettings,
+    LaneEmbedder,
     MiniLMEmbedder,
     SentenceTransformerEncoder,
     embed_queries_timed,
     open_embedder,
 )
+from indexing.embedding.batches import BATCH_TOKENS
+from indexing.embedding.devices import default_batch_size, precision_identity
 from indexing.embedding.factory import NAMED, locate_model
 from indexing.models import WEIGHTS
 from tests.letter_embedder import LetterEmbedder
+from tests.passes import watched_passes
 from tests.tiny_models import MAX_LENGTH, WIDTH, build_tiny_minilm
 
 TEXTS = ["a ship", "the river that rises near the hill town", "", "x y z " * 40, "ship"]
@@ -64,6 +68,8 @@ def test_an_unknown_name_offers_the_nearest(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_a_message(tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match="no folder"):
         open_embedder(EmbeddingSettings(str(tmp_path / "nowhere")), tmp_path)
+    with pytest.raises(WeightsError, match=r"no folder '\./nowhere'"):
+        open_embedder(EmbeddingSettings("./nowhere"), tmp_path)
 
 
 @pytest.mark.parametrize("model", ["minilm", "bge-m3", "FOLDER"])
@@ -86,17 +92,52 @@ def test_the_name_in_an_identity_says_nothing_of_this_machine(tiny_folder: Path,
 
 def test_everything_that_changes_a_vector_is_in_the_identity(tiny_folder: Path) -> None:
     base = load(tiny_folder).identity
-    changes: list[tuple[dict[str, Any], str]] = [
-        ({"max_length": 8}, "max_length_tokens"),
-        ({"dtype": "bfloat16"}, "dtype"),
-        ({"query_instruction": "q: "}, "query_instruction"),
-        ({"passage_instruction": "p: "}, "passage_instruction"),
-        ({"multivectors": True}, "multivectors"),
+    changes: list[tuple[dict[str, Any], set[str]]] = [
+        ({"max_length": 8}, {"max_length_tokens"}),
+        ({"dtype": "bfloat16"}, {"dtype", "device"}),
+        ({"query_instruction": "q: "}, {"query_instruction"}),
+        ({"passage_instruction": "p: "}, {"passage_instruction"}),
+        ({"multivectors": True}, {"multivectors"}),
     ]
-    for settings, key in changes:
+    for settings, keys in changes:
         identity = load(tiny_folder, **settings).identity
-        assert {name for name, value in identity.items() if base[name] != value} == {key}
+        assert {name for name, value in identity.items() if base.get(name) != value} == keys
     assert load(tiny_folder, batch_size=7).identity == base
+    assert load(tiny_folder, devices=("cpu:0", "cpu")).identity == base
+
+
+@pytest.mark.parametrize(
+    ("dtype", "devices", "expected"),
+    [
+        ("float32", ("cuda:0",), {"dtype": "float32"}),
+        ("float16", ("cuda:1", "cuda:0"), {"dtype": "float16", "device": "cuda"}),
+        ("bfloat16", ("cpu:0",), {"dtype": "bfloat16", "device": "cpu"}),
+        ("float16", ("mps", "cpu"), {"dtype": "float16", "device": "cpu,mps"}),
+    ],
+)
+def test_half_precision_is_that_of_a_kind_of_device(
+    dtype: str, devices: tuple[str, ...], expected: dict[str, str]
+) -> None:
+    assert precision_identity(dtype, devices) == expected
+
+
+def test_the_default_batch_fits_the_kind_of_device() -> None:
+    assert default_batch_size(["cpu:0"]) == default_batch_size(["cpu"]) < default_batch_size(["cuda:0"])
+
+
+def test_long_passages_go_in_smaller_batches(tiny_folder: Path, tmp_path: Path) -> None:
+    from transformers import BertConfig, BertModel
+
+    folder = shutil.copytree(tiny_folder, tmp_path / "long")
+    config = BertConfig.from_pretrained(folder)
+    config.max_position_embeddings = BATCH_TOKENS + 200
+    BertModel(config).save_pretrained(folder)  # type: ignore[no-untyped-call]
+    long, short = "a " * (BATCH_TOKENS + 100), "b"
+    for multivectors in (False, True):
+        encoder = load(folder, max_length=BATCH_TOKENS + 200, batch_size=2, multivectors=multivectors)
+        with watched_passes() as passes:
+            encoder.passages([short, long, short, long])
+        assert [(one.texts, one.tokens) for one in passes] == [(1, BATCH_TOKENS + 102)] * 2 + [(2, 3)]
 
 
 def test_a_file_of_settings_changes_the_identity(tiny_folder: Path, tmp_path: Path) -> None:
@@ -131,7 +172,7 @@ def test_several_devices_change_no_vector(tiny_folder: Path) -> None:
     one, several = load(tiny_folder), load(tiny_folder, devices=("cpu",) * 3, batch_size=2)
     np.testing.assert_allclose(one.passages(TEXTS).dense, several.passages(TEXTS).dense, atol=1e-5)
     assert several.provenance["device"] == "cpu,cpu,cpu"
-    assert several.batch_texts == 6
+    assert several.batch_texts == LaneEmbedder(several, None).batch_texts == 6
 
 
 def test_token_vectors_come_from_the_same_model(tiny_folder: Path) -> None:
@@ -144,8 +185,15 @@ def test_token_vectors_come_from_the_same_model(tiny_folder: Path) -> None:
         np.testing.assert_allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-5)
 
 
-def test_half_precision_is_normalised(tiny_folder: Path) -> None:
-    dense = load(tiny_folder, dtype="bfloat16").passages(TEXTS).dense
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_is_run_and_normalised(tiny_folder: Path, dtype: str) -> None:
+    half, single = load(tiny_folder, dtype=dtype), load(tiny_folder)
+    with watched_passes() as passes:
+        dense = half.passages(TEXTS).dense
+        whole = single.passages(TEXTS).dense
+    assert [one.dtypes for one in passes] == [frozenset({dtype}), frozenset({"float32"})]
+    assert not np.array_equal(dense, whole)
+    np.testing.assert_allclose(dense, whole, atol=0.05)
     assert dense.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(dense, axis=1), 1, atol=1e-6)
 

@@ -61,6 +61,30 @@ def test_a_coarse_graph_is_found_out(tmp_path: Path, points: Embedding, queries:
     graph.close()
 
 
+def test_finding_itself_is_no_merit(tmp_path: Path, points: Embedding) -> None:
+    graph = filled("edge", tmp_path / "graph", points, settings=COARSE)
+    exact = filled("edge", tmp_path / "exact", points)
+    own = points.dense[::15]
+    truth, found = order(exact.dense(own, 6)), order(graph.dense(own, 6))
+    shared = 0
+    for position, one, other in zip(range(0, POINTS, 15), truth, found, strict=True):
+        assert one[0] == position
+        shared += len(set(one[1:]) & set([near for near in other if near != position][:5]))
+    assert graph.measure_recall(own, 5) == shared / (5 * len(own)) < 0.98
+    assert exact.measure_recall(own, 5) == 1.0
+    for engine in (graph, exact):
+        engine.close()
+
+
+def test_a_single_point_has_no_neighbour_to_miss(tmp_path: Path) -> None:
+    engine = EdgeEngine.create(tmp_path / "shard", 4, settings=GRAPH)
+    vector = np.array([[0, 1, 0, 0]], dtype=np.float32)
+    engine.add([0], Embedding(vector, (SparseVector((), ()),)))
+    engine.flush()
+    assert engine.measure_recall(vector, 10) == 1.0
+    engine.close()
+
+
 def test_the_other_lanes_stay_exact_and_the_graph_outlives_the_process(
     tmp_path: Path, points: Embedding, queries: Embedding
 ) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from arena.errors import WeightsError
-from indexing.hub import fetch_repository, is_hub_name, repository_commit
+from indexing.hub import COMPLETE, fetch_repository, is_hub_name, repository_commit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FILES = {
@@ -129,6 +129,38 @@ def test_a_folder_from_elsewhere_has_no_commit(tmp_path: Path) -> None:
     assert repository_commit(tmp_path) is None
 
 
-@pytest.mark.parametrize(("name", "expected"), [("a/b", True), ("BAAI/bge-m3", True), ("b", False), ("a/b/c", False)])
+@pytest.mark.parametrize("mark", ["", "{", "[]", "{}", '{"commit": null}', '{"commit": ""}'])
+def test_a_mark_that_cannot_be_read_counts_as_incomplete(tmp_path: Path, mark: str) -> None:
+    with serving() as (url, asked):
+        folder = fetch_repository("someone/model", None, tmp_path, endpoint=url)
+        (folder / COMPLETE).write_text(mark)
+        assert repository_commit(folder) is None
+        asked.clear()
+        assert fetch_repository("someone/model", None, tmp_path, endpoint=url) == folder
+        assert asked
+    assert repository_commit(folder) == COMMIT
+    assert not list(folder.glob(f".{COMPLETE}.*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a/b", True),
+        ("BAAI/bge-m3", True),
+        ("b", False),
+        ("a/b/c", False),
+        ("./models", False),
+        ("../models", False),
+        ("~/models", False),
+        ("/models", False),
+    ],
+)
 def test_names_of_the_hub(name: str, expected: bool) -> None:
     assert is_hub_name(name) is expected
+
+
+def test_a_path_into_a_folder_that_is_here_is_no_name_of_the_hub(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    with chdir(tmp_path):
+        assert not is_hub_name("models/x")
+        assert is_hub_name("others/x")

@@ -13,6 +13,7 @@ from arena.errors import ConfigError, UnknownNameError, WeightsError
 from arena.types import Passage
 from indexing.rerank import FlagCrossEncoder, RerankSettings, SentenceCrossEncoder, open_reranker
 from indexing.rerank.flag import BGE_RERANKER
+from indexing.rerank.reading import bounded_batch_size
 from tests.letter_embedder import LetterEmbedder
 from tests.tiny_models import build_tiny_reranker
 
@@ -134,6 +135,19 @@ def test_what_can_change_a_score_is_in_the_identity(kind: Kind, folder: Path, tm
         assert differing - {"config_sha256"} == {key}  # two trainings of a tokenizer differ in the last digit
     assert (base["max_length_tokens"], base["device"], base["dtype"]) == (64, "cpu", "float32")
     assert kind(folder, RerankSettings(devices=("cpu",), batch_size=2), name="x").identity == base
+
+
+def test_a_numbered_cpu_is_a_cpu(kind: Kind, folder: Path) -> None:
+    numbered = kind(folder, RerankSettings(devices=("cpu:0",)))
+    assert numbered.identity == kind(folder, CPU).identity
+    with counted_passes() as rows:
+        numbered.score(["ship"] * 40, [PASSAGES[:1]] * 40)
+    assert rows == [32, 8]
+
+
+def test_long_pairs_go_in_smaller_batches() -> None:
+    assert [bounded_batch_size(32, tokens) for tokens in (64, 512, 1024, 8192)] == [32, 32, 16, 2]
+    assert bounded_batch_size(1, 8192) == 1
 
 
 def test_half_precision_is_near(kind: Kind, folder: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from arena.errors import ConfigError
 from arena.protocols import Vectors
 from arena.types import Passage
+from indexing.bm25 import Bm25
 from indexing.build import build_index, open_index
 from indexing.embedding import BgeM3Encoder, EmbeddingSettings, LaneEmbedder, SentenceTransformerEncoder
 from indexing.rerank import (
@@ -117,6 +119,16 @@ def test_a_passage_is_embedded_once() -> None:
     assert tokens.asked == TEXTS[:4]
 
 
+def test_seconds_of_passages_are_told_apart() -> None:
+    reranker = LateInteraction(Remembering())
+    assert reranker.passage_seconds == 0
+    reranker.score(["ab"], [PASSAGES])
+    first = reranker.passage_seconds
+    assert first > 0
+    reranker.score(["cd"], [PASSAGES])
+    assert reranker.passage_seconds == first
+
+
 def test_a_small_cache_forgets_and_scores_the_same() -> None:
     tokens = Remembering()
     small = LateInteraction(tokens, cache_bytes=len("glass") * 26 * 4)
@@ -145,6 +157,23 @@ def test_vectors_stored_in_an_index_score_like_fresh_ones(bge: LaneEmbedder, tmp
         opened = open_reranker(RerankSettings(), bge, tmp_path, index=index)
         assert isinstance(opened, StoredLateInteraction)
     assert isinstance(open_reranker(RerankSettings(), bge, tmp_path), LateInteraction)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("max_length", 64), ("batch_size", 4), ("dtype", "float16"), ("devices", ("cpu",))]
+)
+def test_settings_of_no_model_are_refused(bge: LaneEmbedder, tmp_path: Path, name: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"rerank setting {name} .* has no effect: .*'tiny-bge-m3'"):
+        open_reranker(RerankSettings(**{name: value}), bge, tmp_path)
+
+
+def test_framing_tokens_make_another_reranker(encoder: SentenceTransformerEncoder, bge: LaneEmbedder) -> None:
+    framed = LateInteraction(EmbedderTokens(LaneEmbedder(encoder, Bm25())))
+    bare = LateInteraction(EncoderTokens(encoder))
+    assert framed.identity["model"] == f"{bare.identity['model']}+framing"
+    passages = [passage for passage in PASSAGES if passage.text]
+    assert framed.score(["ship"], [passages]) != bare.score(["ship"], [passages])
+    assert LateInteraction(EmbedderTokens(bge)).identity["model"] == "late_interaction/tiny-bge-m3"
 
 
 def test_an_embedder_without_token_vectors_is_refused() -> None:

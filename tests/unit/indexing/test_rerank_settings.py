@@ -37,7 +37,7 @@ def test_a_number_insists() -> None:
 
 
 def test_a_calibrated_threshold_stays_with_its_reranker() -> None:
-    settings = RerankSettings(threshold=threshold_from({"value": 0.2, "for": BGE}))
+    settings = RerankSettings(threshold=CalibratedThreshold(0.2, BGE))
     assert resolve_threshold(settings, Known(BGE, 0.15)) == 0.2
     with pytest.raises(ConfigError) as refused:
         resolve_threshold(settings, Known("late_interaction/minilm", None))
@@ -51,8 +51,7 @@ def test_a_calibrated_threshold_stays_with_its_reranker() -> None:
         ("default", "default"),
         (0.3, 0.3),
         (-1, -1.0),
-        ({"value": 1, "for": "x"}, CalibratedThreshold(1.0, "x")),
-        (CalibratedThreshold(1.0, "x"), CalibratedThreshold(1.0, "x")),
+        (CalibratedThreshold(1, "x"), CalibratedThreshold(1.0, "x")),
     ],
 )
 def test_ways_to_write_a_threshold(written: object, meant: object) -> None:
@@ -67,14 +66,14 @@ def test_ways_to_write_a_threshold(written: object, meant: object) -> None:
         True,
         float("nan"),
         float("inf"),
-        {"value": 0.2},
-        {"value": "a", "for": "x"},
-        {"value": 1, "for": 2},
+        {"value": 0.2, "for": "x"},
+        CalibratedThreshold(float("nan"), "x"),
+        CalibratedThreshold(float("-inf"), "x"),
         [0.2],
     ],
 )
 def test_what_is_no_threshold_is_refused(written: object) -> None:
-    with pytest.raises(ConfigError, match="a rerank threshold is"):
+    with pytest.raises(ConfigError, match=r"a rerank threshold is .*\{value: NUMBER, reranker: NAME\}"):
         RerankSettings(threshold=written)  # type: ignore[arg-type]
 
 

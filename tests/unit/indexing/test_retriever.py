@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +16,7 @@ from arena.types import Document, Passage, Retrieval, RetrievalRequest
 from indexing.build import Index, build_index, open_index
 from indexing.embedding import MiniLMEmbedder, TimedQueries
 from indexing.modes import MODES
+from indexing.rerank.pairs import sigmoid, steady
 from indexing.retriever import IndexRetriever
 from tests.brute_force import cosines, hybrid, ranked
 
@@ -46,6 +49,64 @@ class LengthReranker:
         assert len(queries) == len(candidates)
         self.asked.append([len(row) for row in candidates])
         return [[words(passage) * self.factor for passage in row] for row in candidates]
+
+
+class LogitReranker:
+    """A sigmoid over logits: 9 for one passage, and between -14 and -11 for every other."""
+
+    identity: Mapping[str, str | int] = {"model": "logits"}
+    default_threshold = None
+
+    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
+        return [[self.of(passage) for passage in row] for row in candidates]
+
+    @staticmethod
+    def of(passage: Passage) -> float:
+        number = int(passage.doc_id[1:])
+        return steady(sigmoid(9.0 if number == 30 else -14 + 3 * (number * 37 % 60) / 60))
+
+
+class SlowOnPassages(LengthReranker):
+    """Says that nearly all its time went into passages, in its first call."""
+
+    passage_seconds = 0.0
+
+    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
+        if not self.asked:
+            started = time.perf_counter()
+            time.sleep(0.2)
+            self.passage_seconds += time.perf_counter() - started
+        return super().score(queries, candidates)
+
+
+class OneAtATime:
+    """A model that embedder and reranker share: notes whether two calls ever met in it."""
+
+    def __init__(self) -> None:
+        self.inside = 0
+        self.met = False
+
+    def run(self) -> None:
+        self.inside += 1
+        time.sleep(0.005)
+        self.met = self.met or self.inside > 1
+        self.inside -= 1
+
+
+class SharingEmbedder(MiniLMEmbedder):
+    model: OneAtATime
+
+    def embed_queries_timed(self, texts: Sequence[str]) -> TimedQueries:
+        self.model.run()
+        return super().embed_queries_timed(texts)
+
+
+class SharingReranker(LengthReranker):
+    model: OneAtATime
+
+    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
+        self.model.run()
+        return super().score(queries, candidates)
 
 
 def words(passage: Passage) -> int:
@@ -265,6 +326,32 @@ def test_reranking_orders_the_hybrid_candidates(index: Index, embedder: MiniLMEm
         assert hit.score == words(retriever.passage(hit.passage_id))
     assert reranked.seconds.rerank > 0
     assert candidates.seconds.rerank == 0
+
+
+def test_the_unlikely_are_ranked_by_score_and_not_by_id(index: Index, embedder: MiniLMEmbedder) -> None:
+    retriever = IndexRetriever(index, embedder, LogitReranker())
+    hits = ask(retriever, "ship of the guild", "hybrid_rerank", k=60).hits
+    scores = [LogitReranker.of(retriever.passage(hit.passage_id)) for hit in hits]
+    assert [hit.score for hit in hits] == scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 60
+    cut = scores[20]
+    some = ask(retriever, "ship of the guild", "hybrid_rerank", k=60, threshold=cut)
+    assert (len(some.hits), len(some.dropped)) == (21, 39)
+
+
+def test_passages_are_not_charged_to_the_query_that_came_first(index: Index, embedder: MiniLMEmbedder) -> None:
+    retriever = IndexRetriever(index, embedder, SlowOnPassages())
+    assert ask(retriever, "a river", "hybrid_rerank").seconds.rerank < 0.1
+
+
+def test_embedder_and_reranker_may_share_a_model(index: Index, tiny_folder: Path) -> None:
+    embedder, reranker = SharingEmbedder(tiny_folder, device="cpu"), SharingReranker()
+    embedder.model = reranker.model = OneAtATime()
+    retriever = IndexRetriever(index, embedder, reranker)
+    requests = [RetrievalRequest(query, "hybrid_rerank", 3, depth=5) for query in QUERIES[:24]]
+    at_once([partial(retriever.retrieve, request) for request in requests], 8)
+    assert len(reranker.asked) == 24
+    assert not reranker.model.met
 
 
 def test_a_threshold_drops_what_scores_below_it(retriever: IndexRetriever) -> None:

@@ -60,8 +60,15 @@ def test_a_server_answers_as_local_mode_does(tmp_path: Path, points: Embedding) 
 def test_hnsw_is_asked_of_a_server_for_the_dense_lane_only(tmp_path: Path, points: Embedding) -> None:
     with qdrant_server() as server:
         settings = EngineSettings("server", url=server.url, search="hnsw", hnsw_m=8, hnsw_ef=77)
+        server.indexed = [0, 25]
         engine = filled("server", tmp_path / "url", points, settings=settings)
-        assert server.patches == [{"hnsw_config": {"m": 8, "ef_construct": 128, "full_scan_threshold": 10}}]
+        assert server.patches == [
+            {
+                "hnsw_config": {"m": 8, "ef_construct": 128, "full_scan_threshold": 10},
+                "optimizers_config": {"indexing_threshold": 1},
+            }
+        ]
+        assert server.indexed == []  # asked until the graph was whole
         engine.dense(points.dense[:1], 5)
         assert [params and params.hnsw_ef for params in server.searches] == [77]
         engine.hybrid(points.dense[1:2], points.sparse[1:2], depth=5)
@@ -95,9 +102,12 @@ def test_a_large_slice_goes_in_several_requests(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection")
 def test_a_wrong_key_is_named_and_never_shown(tmp_path: Path) -> None:
     with qdrant_server(api_key="right") as server:
-        for key in (None, "wrong-secret"):
+        for key, message in (
+            (None, r"wants an API key and none was sent \(HTTP 401\): .*\$QDRANT_API_KEY"),
+            ("wrong-secret", r"refuses the API key \(HTTP 401\): .*\$QDRANT_API_KEY"),
+        ):
             settings = EngineSettings("server", url=server.url, api_key=key)
-            with pytest.raises(ConfigError, match=r"refuses the API key \(HTTP 401\)") as refused:
+            with pytest.raises(ConfigError, match=message) as refused:
                 ServerEngine.create(tmp_path / str(key), WIDTH, settings=settings)
             assert "wrong-secret" not in f"{refused.value} {settings}"
         right = EngineSettings("server", url=server.url, api_key="right")

