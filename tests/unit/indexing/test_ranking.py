@@ -31,11 +31,10 @@ def test_the_cut_does_not_depend_on_how_an_engine_breaks_ties(
 
 @given(LAST_BITS, st.integers(1, 30))
 def test_the_cut_does_not_depend_on_last_bits(scores: list[tuple[int, int]], limit: int) -> None:
-    """`scores`: what a score is on paper, and by how many last bits an engine misses it."""
+    """`scores`: what a score is on paper, and by how many last bits of the best one an engine misses it."""
+    last_bit = float(np.spacing(np.float32(max(whole for whole, _ in scores) / 10)))
     on_paper = {position: whole / 10 for position, (whole, _) in enumerate(scores)}
-    computed = [
-        Ranked(i, whole / 10 + bits * float(np.spacing(np.float32(0.9)))) for i, (whole, bits) in enumerate(scores)
-    ]
+    computed = [Ranked(i, whole / 10 + bits * last_bit) for i, (whole, bits) in enumerate(scores)]
     row = sorted(computed, key=lambda one: -one.score)
     (lane,) = settled(lambda which, n: [row[:n] for _ in which], 1, limit)
     assert [one.position for one in lane] == ranked(on_paper, limit)
