@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.config import CalibratedThreshold, LLMSettings, RunConfig, cache_dir, qdrant_key
+from arena.config import CalibratedThreshold, LLMSettings, RunConfig, cache_dir, fingerprint, qdrant_key
 from arena.llm import model_file
 from arena.protocols import Reranker
 from arena.types import Dataset
@@ -19,6 +19,7 @@ from indexing.engines.settings import EngineSettings
 if TYPE_CHECKING:
     from indexing.build import Index
     from indexing.embedding import EmbeddingSettings, IndexEmbedder
+    from indexing.manifest import IndexManifest
     from indexing.rerank import RerankSettings
     from indexing.retriever import IndexRetriever
 
@@ -139,7 +140,15 @@ def ready_equipment(config: RunConfig, dataset: Dataset, reporter: Reporter, *, 
     if manifest.recall_at_10 is not None:
         reporter.say(f"approximate search: recall@10 against exact search is {manifest.recall_at_10:.3f}")
     retriever = IndexRetriever(index, embedder, reranker)
-    return Equipment(retriever, manifest.identity.model_dump(mode="json"), facts, identity)
+    return Equipment(retriever, _index_identity(manifest), facts, identity)
+
+
+def _index_identity(manifest: IndexManifest) -> dict[str, Any]:
+    """What can change a hit: the index itself and, because no two graphs of the same points are alike, its files."""
+    identity: dict[str, Any] = manifest.identity.model_dump(mode="json")
+    if identity["search"]["search"] == "hnsw":
+        identity["graph"] = fingerprint("files", manifest.model_dump(mode="json")["files"])
+    return identity
 
 
 def rerank_settings(config: RunConfig) -> RerankSettings:

@@ -38,6 +38,7 @@ CORPUS = 2_000  # passages of the index that is built cold and warm
 SLICE = 256
 WIDE = 1024  # dimensions of bge-m3
 MUSIQUE = 21_100  # passages of MuSiQue's corpus
+MUSIQUE_WORDS = (40, 120)  # of a passage: about as long as MuSiQue's, whose mean is 80
 _SETTINGS = EmbeddingSettings(devices=("cpu",), batch_size=BATCH_SIZE, dtype="float32")
 SYLLABLES = ("ka", "ro", "mi", "ten", "sul", "ver", "lo", "dan", "pri", "eth", "un", "gar")
 
@@ -49,8 +50,8 @@ def measure_embedding(
 
     `*_throughput_ratio`: our passages per second over the library's on the same texts and batch size (1 = no cost),
     for a random model of bge-m3's layout and, where its weights are on disk, on half the texts, MiniLM (else None).
-    `*_warm_speedup`: seconds to build an index of `corpus` passages with an empty cache over seconds to build it again
-    elsewhere with the filled one (`*_cold_seconds`, `*_warm_seconds`): all of `ensure_index`, engine and checks too.
+    `minilm_warm_speedup`: seconds to build an index of `corpus` passages as long as MuSiQue's with an empty cache over
+    seconds to build it again elsewhere with the filled one: all of `ensure_index`, engine and checks too.
     `cache_*`: as many entries of bge-m3's size as MuSiQue has passages, written and read back.
     """
     texts = made_up_texts(passages)
@@ -58,8 +59,9 @@ def measure_embedding(
         folder = build_bge_m3(Path(scratch) / "bge-m3", texts[:100], Shape(layers=4, width=256, max_length=512), seed=0)
         figures: dict[str, float | int | None] = {"passages": passages, "repeats": repeats, "batch_size": BATCH_SIZE}
         figures["corpus"] = corpus
-        documents = [Document(f"d{number}", "", text) for number, text in enumerate(made_up_texts(corpus, seed=1))]
-        figures |= _named("bge_m3_random", _bge_m3(folder, texts, documents, repeats, Path(scratch) / "random"))
+        corpus_texts = made_up_texts(corpus, seed=1, words=MUSIQUE_WORDS)
+        documents = [Document(f"d{number}", "", text) for number, text in enumerate(corpus_texts)]
+        figures |= _named("bge_m3_random", _bge_m3(folder, texts, repeats))
         minilm = cache_dir() / "weights" / "all-minilm-l6-v2"
         figures |= {"minilm_throughput_ratio": None, "minilm_warm_speedup": None}
         if (minilm / "model.safetensors").is_file():
@@ -70,21 +72,20 @@ def measure_embedding(
     return figures
 
 
-def made_up_texts(n: int, *, seed: int = 0) -> list[str]:
-    """Passages of 10 to 30 made-up words, of some three tokens each; no two alike."""
+def made_up_texts(n: int, *, seed: int = 0, words: tuple[int, int] = (10, 30)) -> list[str]:
+    """Passages of so many made-up words, at least and at most, of some three tokens each; no two alike."""
     rng = random.Random(seed)
-    words = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 3))) for _ in range(2000)]
-    return [" ".join(rng.choices(words, k=rng.randint(10, 30))) for _ in range(n)]
+    known = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 3))) for _ in range(2000)]
+    return [" ".join(rng.choices(known, k=rng.randint(*words))) for _ in range(n)]
 
 
-def _bge_m3(folder: Path, texts: list[str], documents: list[Document], repeats: int, scratch: Path) -> dict[str, float]:
+def _bge_m3(folder: Path, texts: list[str], repeats: int) -> dict[str, float]:
     from FlagEmbedding import BGEM3FlagModel
 
     library = BGEM3FlagModel(str(folder), use_fp16=False, devices="cpu", batch_size=BATCH_SIZE)
     library.tokenizer.deprecation_warnings["Asking-to-pad-a-fast-tokenizer"] = True  # it pads so, and is warned once
     ours = BgeM3Encoder(folder, _SETTINGS)
-    figures = _against(ours.passages, lambda some: library.encode(some, return_sparse=True), texts, repeats)
-    return figures | _warm(ours, None, documents, scratch)
+    return _against(ours.passages, lambda some: library.encode(some, return_sparse=True), texts, repeats)
 
 
 def _minilm(folder: Path, texts: list[str], documents: list[Document], repeats: int, scratch: Path) -> dict[str, float]:
@@ -119,7 +120,7 @@ def _against(
     }
 
 
-def _warm(encoder: Encoder, bm25: Bm25 | None, documents: list[Document], scratch: Path) -> dict[str, float]:
+def _warm(encoder: Encoder, bm25: Bm25, documents: list[Document], scratch: Path) -> dict[str, float]:
     """Build one index with an empty cache and then, each time elsewhere, with the filled one."""
 
     def build(root: Path) -> None:
