@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from arena.config import CalibratedThreshold, LLMSettings, RunConfig, cache_dir, fingerprint, qdrant_key
 from arena.llm import model_file
 from arena.protocols import Reranker
-from arena.types import Dataset
+from arena.types import Dataset, Document
 from experiments.progress import Reporter
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking, TokenWindows
 from indexing.engines.settings import EngineSettings
@@ -112,35 +112,50 @@ def ready_equipment(config: RunConfig, dataset: Dataset, reporter: Reporter, *, 
 
     What can be refused is refused before anything is embedded.
     """
-    from indexing.build import ensure_index
     from indexing.retriever import IndexRetriever
 
-    engine = engine_of(config)
-    reranking = rerank_settings(config) if rerank else None
+    settings = rerank_settings(config) if rerank else None
     embedder = embedder_of(config, reporter)
-    if reranking and reranking.model != LATE_INTERACTION:
-        _reranker(reranking, embedder, reporter)
-    with reporter.items(f"embedding {len(dataset.documents)} documents") as advance:
-        index = ensure_index(
-            dataset.documents,
-            embedder,
-            index_root(),
-            engine=engine,
-            chunking=chunking_of(config),
-            progress=lambda done, total, label: advance(done, total or 0),
-        )
+    reranker, reranking = None, None
+    if settings and settings.model != LATE_INTERACTION:
+        reranker, reranking = _reranker(settings, embedder, reporter)
+    index = ready_index(config, dataset.documents, embedder, reporter)
+    if settings and reranker is None:  # late interaction may read the index's own token vectors
+        reranker, reranking = _reranker(settings, embedder, reporter, index)
     manifest = index.manifest
     if manifest.truncated_passages:
         share = f"{manifest.truncated_passages} of {manifest.passages}"
         reporter.warn(
             f"{share} passages are longer than {config.embedding.model} reads; the dense lane does not see their ends"
         )
-    reranker, identity = _reranker(reranking, embedder, reporter, index) if reranking else (None, None)
     facts = manifest.model_dump(mode="json", exclude={"identity", "files"})
     if manifest.recall_at_10 is not None:
         reporter.say(f"approximate search: recall@10 against exact search is {manifest.recall_at_10:.3f}")
     retriever = IndexRetriever(index, embedder, reranker)
-    return Equipment(retriever, _index_identity(manifest), facts, identity)
+    return Equipment(retriever, _index_identity(manifest), facts, reranking)
+
+
+def ready_index(
+    config: RunConfig,
+    documents: Sequence[Document],
+    embedder: IndexEmbedder,
+    reporter: Reporter,
+    *,
+    thorough: bool = False,
+) -> Index:
+    """The index of a config, opened if it exists, else built; `thorough` also reads every file of one that exists."""
+    from indexing.build import ensure_index
+
+    with reporter.items(f"embedding {len(documents)} documents") as advance:
+        return ensure_index(
+            documents,
+            embedder,
+            index_root(),
+            engine=engine_of(config),
+            chunking=chunking_of(config),
+            thorough=thorough,
+            progress=lambda done, total, label: advance(done, total or 0),
+        )
 
 
 def _index_identity(manifest: IndexManifest) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from arena.config import load_config
 from arena.datasets import load_dataset
-from experiments.equipment import chunking_of, embedder_of, engine_of, index_root
+from experiments.equipment import chunking_of, embedder_of, engine_of, index_root, ready_index
 from experiments.progress import Reporter
 
 Row = Mapping[str, str | int | float | None]
@@ -19,24 +19,13 @@ Row = Mapping[str, str | int | float | None]
 
 def build(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -> Path:
     """Make sure that the index is there and whole, and say where."""
-    from indexing.build import ensure_index, index_folder
+    from indexing.build import index_folder
 
     settings = load_config(config, options)
     documents = load_dataset(settings.dataset).documents
     embedder = embedder_of(settings, reporter)
-    engine, chunking = engine_of(settings), chunking_of(settings)
-    with reporter.items(f"embedding {len(documents)} documents") as advance:
-        index = ensure_index(
-            documents,
-            embedder,
-            index_root(),
-            engine=engine,
-            chunking=chunking,
-            thorough=True,
-            progress=lambda done, total, label: advance(done, total or 0),
-        )
-    index.close()
-    return index_folder(index_root(), documents, embedder, engine=engine, chunking=chunking)
+    ready_index(settings, documents, embedder, reporter, thorough=True).close()
+    return index_folder(index_root(), documents, embedder, engine=engine_of(settings), chunking=chunking_of(settings))
 
 
 def verify(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -> Sequence[str]:

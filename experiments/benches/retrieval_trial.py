@@ -6,7 +6,6 @@ A trial has a process of its own, so that its peak of memory is nobody else's.
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from time import perf_counter
 
 from arena.protocols import Embedding
 from experiments.benches.local_mode import measure_local_mode
+from experiments.benches.peak_memory import peak_memory_mb
 from experiments.benches.stopwatch import Figures, timings_ms
 from experiments.benches.synthetic_points import DIMENSION, TERMS, queries, slices
 from indexing.engines import ENGINES, Engine
@@ -61,7 +61,7 @@ def run_trial(trial: Trial) -> Figures:
             figures = measure_local_mode(trial.points, trial.queries, trial.seed, k=K, depth=DEPTH, rrf_k=RRF_K)
         else:
             figures = _engine_figures(trial, Path(folder) / "shard")
-    return {"engine": trial.engine, "points": trial.points, **figures, "peak_memory_mb": _peak_memory_mb()}
+    return {"engine": trial.engine, "points": trial.points, **figures, "peak_memory_mb": peak_memory_mb()}
 
 
 def _engine_figures(trial: Trial, folder: Path) -> Figures:
@@ -122,11 +122,6 @@ def _batch_seconds(engine: Engine, asked: Embedding, group: int) -> float:
 
 def _hybrid(engine: Engine, asked: Embedding, start: int, end: int) -> None:
     engine.hybrid(asked.dense[start:end], asked.sparse[start:end], depth=DEPTH)
-
-
-def _peak_memory_mb() -> float:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1e6 if sys.platform == "darwin" else 1e3)
 
 
 if __name__ == "__main__":

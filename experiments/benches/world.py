@@ -9,18 +9,18 @@ import sys
 from experiments.benches.stopwatch import Figures
 
 _CODE = """
-import json, resource, sys
+import json, sys
 from time import perf_counter
 from arena.datasets.world import check_world, make_world
+from experiments.benches.peak_memory import peak_memory_mb
 documents, questions, seed = map(int, sys.argv[1:])
 start = perf_counter()
 world = make_world(documents, questions, seed)
 made = perf_counter()
 violations = len(check_world(world))
 checked = perf_counter()
-peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
 print(json.dumps({"documents": documents, "questions": questions, "seed": seed, "make_seconds": made - start,
-                  "check_seconds": checked - made, "violations": violations, "peak_memory_mb": peak_mb}))
+                  "check_seconds": checked - made, "violations": violations, "peak_memory_mb": peak_memory_mb()}))
 """
 
 
