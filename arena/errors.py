@@ -9,9 +9,13 @@
     |   +-- IndexMismatchError   an index on disk was built from something else
     |   +-- RunStoreError        a run folder cannot be read, written or continued
     |   +-- ModelSetupError      a language model cannot be reached, opened or authorised
-    |   +-- RunInterrupted         the user stopped a run; what is done is kept
+    |   +-- ProviderDownError    a provider fails call after call: going on would fail every question
+    |   +-- BudgetError          the run has spent what it may; it can be continued with more
+    |   +-- RunInterrupted       the user stopped a run; what is done is kept
     +-- TrackingError            MLflow could not be written; the run itself is whole
     +-- ModelCallError           one call to a language model failed after all its attempts
+    |   +-- UnreadableReplyError a reply is not in the form asked for, not even after a repair turn
+    +-- AllowanceSpent           one question has used up its calls or tokens; its strategy ends with what it has
     +-- StrategyError            a strategy broke its contract on one question
 
 A message says what failed, on which value, and what to do next. `ModelCallError` and `StrategyError`
@@ -67,6 +71,14 @@ class ModelSetupError(UserError):
     """A language model cannot be reached, opened or authorised."""
 
 
+class ProviderDownError(UserError):
+    """A provider fails call after call; the run stops, and says how to go on."""
+
+
+class BudgetError(UserError):
+    """The run has spent the money or the tokens it may; what is done is kept."""
+
+
 class RunInterrupted(UserError):  # noqa: N818  it is no error, but it ends the command like one
     """The user stopped a run; what is done is kept, and the message says how to continue."""
 
@@ -77,6 +89,18 @@ class TrackingError(ArenaError):
 
 class ModelCallError(ArenaError):
     """One call to a language model failed after all its attempts; its ledger entry is kept."""
+
+
+class UnreadableReplyError(ModelCallError):
+    """A reply is not in the form asked for, not even after a repair turn. `raw` is the last reply's text."""
+
+    def __init__(self, message: str, raw: str) -> None:
+        super().__init__(message)
+        self.raw = raw
+
+
+class AllowanceSpent(ArenaError):  # noqa: N818  it ends a question's search, and is no error of anyone
+    """One question has used up the calls or tokens it may use."""
 
 
 class StrategyError(ArenaError):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel
 
 from arena.types import Attempt, LLMCall, Passage, Retrieval, RetrievalRequest, Task
 
@@ -27,11 +28,47 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One logical call to a language model.
+
+    `prompt`: a conversation, or a text that the model is to continue (a server with a completions endpoint only).
+    `role` names the asking node. `room`: tokens the reply needs at least, where that is more than the model's own
+    setting; `limit`: tokens it may take at most, whatever the setting. `alternatives` > 0: the log-probability of each
+    token is wanted, with so many alternatives, where the provider gives them. `json_schema`: the schema the reply is
+    to keep, where the provider can hold the model to it. `stop`: the reply ends before any of these. `sample` tells
+    apart repeated askings of the same prompt. `repair`: asks once more for what could not be read.
+    """
+
+    prompt: str | tuple[Message, ...]
+    role: str
+    room: int | None = None
+    limit: int | None = None
+    alternatives: int = 0
+    json_schema: Mapping[str, Any] | None = None
+    stop: tuple[str, ...] = ()
+    sample: int = 0
+    repair: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChoice:
+    """A generated token, its log-probability, and those of the likeliest tokens at its place (text -> natural log)."""
+
+    text: str
+    logprob: float
+    alternatives: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
-    """What a call brought back. `text` is None exactly when `call.error` is set."""
+    """What a call brought back. `text` is None exactly when `call.error` is set.
+
+    `tokens` is empty where no log-probabilities were asked for or the provider gives none.
+    """
 
     text: str | None
     call: LLMCall
+    tokens: tuple[TokenChoice, ...] = ()
 
 
 class ChatModel(Protocol):
@@ -42,21 +79,85 @@ class ChatModel(Protocol):
         """`PROVIDER:NAME`, the identity that goes into a cell."""
         ...
 
-    async def complete(self, messages: Sequence[Message], *, role: str, max_tokens: int | None = None) -> Reply:
-        """Ask once. `role` names the asking node.
+    async def complete(self, request: ModelRequest) -> Reply:
+        """Ask once. A call that fails is a reply whose `call.error` is set.
 
-        `max_tokens`: room the reply needs, where that is more than the model's own setting, which is never lowered.
-        A call that fails is a reply whose `call.error` is set. Raises `ModelSetupError` for what would fail every
-        other call too: a refused key, an exhausted quota, a model the server does not know.
+        Raises a `UserError` for what would fail every other call too: a refused key, an exhausted quota or budget, a
+        model the server does not know, a provider that is down.
         """
         ...
 
 
-class Writer(Protocol):
-    """A `ChatModel` as one question sees it: every call is entered in that question's ledger."""
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """A text a model wrote, with its tokens where the provider gives log-probabilities (else none)."""
 
-    async def write(self, messages: Sequence[Message], *, role: str, max_tokens: int | None = None) -> str:
-        """The reply's text. Raises `ModelCallError` when the call failed; the ledger has it either way."""
+    text: str
+    tokens: tuple[TokenChoice, ...] = ()
+    finish_reason: str | None = None
+
+    @property
+    def mean_logprob(self) -> float | None:
+        """Mean natural-log probability of its tokens; None without them."""
+        return sum(token.logprob for token in self.tokens) / len(self.tokens) if self.tokens else None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A label a model chose.
+
+    `label` is None when the reply could not be read, not even after a repair turn. `tier` says what it was read from:
+    `T1` the label's probabilities, `T0` the reply's text. At T1 `probabilities` (label -> [0, 1], sum 1) are
+    renormalised over all labels, and `mass` in [0.5, 1] is what the labels had together before; at T0 both are None.
+    """
+
+    label: str | None
+    tier: Literal["T0", "T1"]
+    probabilities: Mapping[str, float] | None = None
+    mass: float | None = None
+
+
+S = TypeVar("S", bound=BaseModel)
+
+
+class Writer(Protocol):
+    """A `ChatModel` as one question sees it: every call is entered in that question's ledger.
+
+    Every method raises `ModelCallError` when a call failed and `AllowanceSpent` when the question may ask no more; the
+    ledger has the calls either way.
+    """
+
+    async def write(self, messages: Sequence[Message], *, role: str, room: int | None = None) -> str:
+        """The reply's text. `room`: tokens it needs at least, where that is more than the model's setting."""
+        ...
+
+    async def draft(
+        self,
+        messages: Sequence[Message],
+        *,
+        role: str,
+        limit: int | None = None,
+        stop: tuple[str, ...] = (),
+        logprobs: bool = False,
+    ) -> Continuation:
+        """A reply with the log-probability of each token, where asked for and given."""
+        ...
+
+    async def classify(self, messages: Sequence[Message], labels: Sequence[str], *, role: str) -> Judgement:
+        """The label the model chooses; the messages say what each means and to reply with the label alone.
+
+        `labels` are short words or letters that differ in their first token (`A`, `B`, `C`; `yes`, `no`; `1` .. `5`).
+        """
+        ...
+
+    async def ask(self, messages: Sequence[Message], schema: type[S], *, role: str) -> S:
+        """A reply as an instance of `schema`. Raises `UnreadableReplyError` when it is none after a repair turn."""
+        ...
+
+    async def continue_text(
+        self, prompt: str, *, role: str, limit: int, stop: tuple[str, ...] = (), alternatives: int = 0
+    ) -> Continuation:
+        """The model's continuation of `prompt`, through a completions endpoint (special tokens are kept)."""
         ...
 
 
@@ -158,12 +259,14 @@ class RetrievalSettings:
 class Tools:
     """All that a strategy may use on one question: a metered retriever, how to ask it, a metered model.
 
-    `writer` is None for strategies that declare they need no model.
+    `writer` is None for strategies that declare they need no model. `external` searches another source of knowledge
+    than the index (a second index, a search tool); None = there is none.
     """
 
     retriever: Retriever
     settings: RetrievalSettings
     writer: Writer | None
+    external: Retriever | None = None
 
 
 class Strategy(Protocol):

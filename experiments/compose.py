@@ -17,16 +17,20 @@ from experiments.equipment import Equipment, Reranking
 from experiments.evidence import GoldDocuments, NoEvidence, SharedIndex
 from indexing.batching import Batched
 from indexing.retriever import MODES, IndexRetriever
-from strategies import StrategySpec, find_strategy
+from strategies import StrategySpec, Variant, find_variant
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A strategy under one retrieval mode, and the questions it is to be asked."""
 
-    spec: StrategySpec
+    variant: Variant
     mode: str
     questions: tuple[Question, ...]
+
+    @property
+    def spec(self) -> StrategySpec:
+        return self.variant.spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +38,13 @@ class Seat:
     """An entry with its full identity: the cell, and how its retrieve node asks."""
 
     cell: Cell
-    spec: StrategySpec
+    variant: Variant
     settings: RetrievalSettings
     questions: tuple[Question, ...]
+
+    @property
+    def spec(self) -> StrategySpec:
+        return self.variant.spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +78,16 @@ class Lineup:
 
 def line_up(config: RunConfig) -> Lineup:
     """Check every name of the config, load the dataset, draw the samples."""
-    specs = [find_strategy(name) for name in config.strategies]
+    variants = [find_variant(entry, config.strategy_params) for entry in config.strategies]
     for mode in config.modes:
         if mode not in MODES:
             raise UnknownNameError("retrieval mode", mode, MODES)
     dataset = load_dataset(config.dataset)
     samples = {needs_model: _sample(config, dataset, needs_model=needs_model) for needs_model in (False, True)}
     entries = [
-        Entry(spec, mode, _askable(spec, samples[spec.needs_model], dataset))
-        for spec in specs
-        for mode in _modes(config, spec)
+        Entry(variant, mode, _askable(variant.spec, samples[variant.spec.needs_model], dataset))
+        for variant in variants
+        for mode in _modes(config, variant.spec)
     ]
     askable = tuple(entry for entry in entries if entry.questions)
     if not askable:
@@ -96,7 +104,7 @@ def seats(config: RunConfig, lineup: Lineup, equipment: Equipment | None) -> tup
     reranking = equipment.reranking if equipment else None
     embedder = equipment.embedder if equipment else None
     return tuple(
-        Seat(_cell(config, entry, settings, embedder, reranking), entry.spec, settings, entry.questions)
+        Seat(_cell(config, entry, settings, embedder, reranking), entry.variant, settings, entry.questions)
         for entry in lineup.entries
         for settings in (_settings(config, entry.mode, reranking),)
     )
@@ -114,7 +122,7 @@ def contestants(
     return tuple(
         Contestant(
             cell=seat.cell,
-            strategy=seat.spec.build(),
+            strategy=seat.variant.build(),
             evidence=(sources if seat.spec.needs_model else batched)[seat.spec.evidence],
             settings=seat.settings,
             model=model if seat.spec.needs_model else None,
@@ -162,7 +170,7 @@ def _settings(config: RunConfig, mode: str, reranking: Reranking | None) -> Retr
 def _cell(
     config: RunConfig, entry: Entry, settings: RetrievalSettings, embedder: str | None, reranking: Reranking | None
 ) -> Cell:
-    params: dict[str, Scalar] = {}
+    params: dict[str, Scalar] = dict(entry.variant.settings)
     if entry.spec.evidence == "index":
         dense, sparse = settings.lane_weights or (None, None)
         params |= {

@@ -15,6 +15,7 @@ _FORM: dict[AnswerStyle, str] = {
     "summary": "Reply with one paragraph of about 100 words.",
 }
 _EXAMPLE = "Selm Quay is a harbour on the Ane. It was laid out by Ode Varn in 1702."
+_SHOWN = Passage("example", "example", "Selm Quay", _EXAMPLE, 0, len(_EXAMPLE))
 
 
 def answer_prompt(question: str, passages: Sequence[Passage], style: AnswerStyle) -> tuple[Message, ...]:
@@ -43,7 +44,7 @@ def render_passages(passages: Sequence[Passage]) -> str:
 
 def _examples(*, with_passages: bool) -> list[Message]:
     """Two questions and their short answers, about a made-up place or about what everybody knows."""
-    shown = (Passage("example", "example", "Selm Quay", _EXAMPLE, 0, len(_EXAMPLE)),) if with_passages else ()
+    shown = (_SHOWN,) if with_passages else ()
     pairs = (
         (("Who planned Selm Quay?", "Ode Varn"), ("In which year was Selm Quay planned?", "1702"))
         if with_passages
@@ -59,3 +60,12 @@ def _ask(question: str, passages: Sequence[Passage]) -> str:
 
 def _one_line(text: str) -> str:
     return _FENCE.sub("\uff1c", " ".join(text.split()))
+
+
+TEMPLATES: tuple[str, ...] = tuple(
+    message.content
+    for style in _FORM
+    for shown in ((), (_SHOWN,))
+    for message in answer_prompt("QUESTION", shown, style)
+)
+"""Every text that a final answer is asked with, around a sample question; they identify the prompt's version."""

@@ -2,51 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
 
-from arena.errors import StrategyError
+from arena.errors import AllowanceSpent, StrategyError
 from arena.protocols import Tools
-from arena.types import Attempt, Task
+from arena.types import Attempt, Decision, Task
+from strategies.answer_prompt import TEMPLATES
+from strategies.nodes import generate
+from strategies.params import FidelityCard, NoParams, Params
 from strategies.state import RagState
 
 Evidence = Literal["index", "gold", "none"]
 Tier = Literal["T0", "T1", "T2"]
 Edges = frozenset[tuple[str, str]]
-Graph = CompiledStateGraph[RagState, Tools, RagState, RagState]
+Graph = CompiledStateGraph[Any, Tools, Any, Any]
+Salvage = Callable[[Any, Runtime[Tools]], Awaitable[Any]]
+
+# Far above what any strategy's own caps let it take: a graph ends by them, never by LangGraph's limit.
+_RECURSION_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class GraphStrategy:
-    """A compiled graph as a `Strategy`: one invocation per question, nothing shared between them."""
+    """A compiled graph as a `Strategy`: one invocation per question, nothing shared between them.
+
+    When the question has used up its calls or tokens, the node `salvage` makes the best answer of the state so far;
+    it may still make calls under the role `generate`.
+    """
 
     graph: Graph
+    salvage: Salvage = generate
 
     async def attempt(self, task: Task, tools: Tools) -> Attempt:
-        start: RagState = {"question": task.question, "style": task.style}
-        end = await self.graph.ainvoke(start, context=tools)
-        if "answer" not in end:
+        state: dict[str, Any] = {"question": task.question, "style": task.style}
+        steps = self.graph.astream(
+            state, context=tools, stream_mode="values", config={"recursion_limit": _RECURSION_LIMIT}
+        )
+        try:
+            async for after in steps:
+                state = dict(after)
+        except AllowanceSpent as spent:
+            state |= await self.salvage(state, Runtime(context=tools))
+            stopped = Decision("allowance", "spent", changed=("answer",), subject=str(spent))
+            return Attempt(state["answer"], (*state.get("decisions", ()), stopped))
+        if "answer" not in state:
             raise StrategyError("the graph ended without an answer: some path does not write `answer`")
-        return Attempt(end["answer"], tuple(end.get("decisions", ())))
+        return Attempt(state["answer"], tuple(state.get("decisions", ())))
 
 
 @dataclass(frozen=True, slots=True)
 class StrategySpec:
     """One row of the STRATEGIES table.
 
-    `evidence`: `index` runs once per retrieval mode of the comparison; `gold` is given each question's own
-    supporting documents through the retriever seam, and questions without any are not asked; `none` never
-    retrieves. `figure` is the edge set of the paper's figure; the graph must have exactly these. `tier` is the
-    fidelity to the paper (None: a baseline or control, with no paper's arithmetic to be faithful to).
+    `figure` is the edge set of the paper's figure; the graph must have exactly these. `build` makes the graph for an
+    instance of `params`. `evidence`: `index` runs once per retrieval mode of the comparison; `gold` is given each
+    question's own supporting documents through the retriever seam, and questions without any are not asked; `none`
+    never retrieves. `tier` is the highest fidelity to the paper that it can run at (None: a baseline or control, with
+    no paper's arithmetic to be faithful to). `prompts`: its own prompts, whose hash is part of a run's identity.
+    `uses_external`: whether, under given params, it searches the external source.
     """
 
     name: str
     summary: str
     figure: Edges
-    build: Callable[[], GraphStrategy]
+    build: Callable[[Any], GraphStrategy]
+    params: type[Params] = NoParams
     evidence: Evidence = "index"
     needs_model: bool = True
     tier: Tier | None = None
+    card: FidelityCard | None = None
+    prompts: tuple[str, ...] = ()
+    uses_external: Callable[[Any], bool] = lambda _: False
+
+    @property
+    def prompts_sha(self) -> str:
+        """16 hex digits that change with any prompt of the strategy or of the shared final answer."""
+        texts = "\0".join((*TEMPLATES, *self.prompts))
+        return hashlib.sha256(texts.encode()).hexdigest()[:16]

@@ -15,6 +15,7 @@ from arena.protocols import Tools
 from arena.types import Answer
 from strategies.base import GraphStrategy, StrategySpec
 from strategies.nodes import document_ids, generate, retrieve
+from strategies.params import Params
 from strategies.state import RagState
 from strategies.vanilla import FIGURE as VANILLA_FIGURE
 from strategies.vanilla import build as build_vanilla
@@ -29,7 +30,7 @@ async def hand_over(state: RagState, runtime: Runtime[Tools]) -> RagState:
     return {"answer": Answer(text=None, abstained=False, retrieved_ids=shown, used_ids=shown)}
 
 
-def build_retrieval_only() -> GraphStrategy:
+def build_retrieval_only(_: Params) -> GraphStrategy:
     """START -> retrieve -> hand_over -> END."""
     graph = StateGraph(RagState, context_schema=Tools)
     graph.add_node("retrieve", retrieve)
@@ -40,7 +41,7 @@ def build_retrieval_only() -> GraphStrategy:
     return GraphStrategy(graph.compile(name="retrieval_only"))
 
 
-def build_closed_book() -> GraphStrategy:
+def build_closed_book(_: Params) -> GraphStrategy:
     """START -> generate -> END."""
     graph = StateGraph(RagState, context_schema=Tools)
     graph.add_node("generate", generate)

@@ -12,12 +12,13 @@ from langgraph.graph import END, START, StateGraph
 from arena.protocols import Tools
 from strategies.base import GraphStrategy, StrategySpec
 from strategies.nodes import generate, retrieve
+from strategies.params import Params
 from strategies.state import RagState
 
 FIGURE = frozenset({(START, "retrieve"), ("retrieve", "generate"), ("generate", END)})
 
 
-def build() -> GraphStrategy:
+def build(_: Params) -> GraphStrategy:
     """The figure: START -> retrieve -> generate -> END."""
     graph = StateGraph(RagState, context_schema=Tools)
     graph.add_node("retrieve", retrieve)

@@ -32,6 +32,9 @@ class RunConfig(Settings):
 
     dataset: str = "world"
     strategies: tuple[str, ...] = ("retrieval_only", "vanilla", "closed_book", "oracle")
+    strategy_params: Mapping[str, Mapping[str, Any]] = Field(
+        default_factory=dict, description="Strategy -> its settings, for every entry of `strategies` of that name."
+    )
     modes: tuple[str, ...] = ("dense", "hybrid")
     llm: LLMSettings = LLMSettings()
     embedding: EmbeddingConfig = EmbeddingConfig()

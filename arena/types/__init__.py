@@ -15,6 +15,7 @@ from arena.types.run import (
     NO_RETRIEVAL_MODE,
     Answer,
     Attempt,
+    CallAttempt,
     Cell,
     Decision,
     Failure,
@@ -23,6 +24,7 @@ from arena.types.run import (
     RunRecord,
     Score,
     Stage,
+    sum_known,
 )
 from arena.types.text import well_formed
 
@@ -33,6 +35,7 @@ __all__ = [
     "Answer",
     "AnswerStyle",
     "Attempt",
+    "CallAttempt",
     "Cell",
     "Claim",
     "Dataset",
@@ -55,5 +58,6 @@ __all__ = [
     "Score",
     "Stage",
     "Task",
+    "sum_known",
     "well_formed",
 ]

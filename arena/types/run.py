@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -23,31 +23,74 @@ NO_RETRIEVAL_MODE = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class LLMCall:
-    """The ledger entry of one logical call to a language model, all its attempts included.
+class CallAttempt:
+    """One request to the provider inside a call, and what it used.
 
-    `role` names the node that asked (`generate`, `grade_relevance`, `judge`, ...). Token counts are None
-    when the provider did not say; `input_tokens` includes `cached_input_tokens`, `output_tokens`
-    includes `reasoning_tokens`. `queue_seconds` is time spent waiting for our own limiter, `service_seconds`
-    for the provider, `backoff_seconds` for the next attempt; `started_seconds` is when the call was asked for,
-    since the start of its question (None = outside one). `replayed` calls came from a cache.
+    Token counts are None when the provider did not say (a reply without usage, a request that timed out or broke off
+    and may have been billed), and 0 for a request it refused. `input_tokens` includes `cached_input_tokens`,
+    `output_tokens` includes `reasoning_tokens`. `queue_seconds` is time spent waiting for our own limits,
+    `service_seconds` for the provider. `fault`: why it brought no reply (None = it did).
     """
 
-    role: str
-    model: str
-    prompt_sha: str
     input_tokens: int | None
     output_tokens: int | None
     cached_input_tokens: int | None = None
     reasoning_tokens: int | None = None
     queue_seconds: float = 0.0
     service_seconds: float = 0.0
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LLMCall:
+    """The ledger entry of one logical call to a language model, with every attempt inside it.
+
+    `role` names the node that asked (`generate`, `grade_relevance`, `judge`, ...). `backoff_seconds` was spent waiting
+    for the next attempt; `started_seconds` is when the call was asked for, since the start of its question (None =
+    outside one). A `replayed` call came from the reply cache: its one attempt has the tokens of the call that was
+    paid, and no seconds. `repair`: it asked once more because the reply before could not be read. `dropped`: the
+    parameters that were left out because the model refuses them.
+    """
+
+    role: str
+    model: str
+    prompt_sha: str
+    attempts: tuple[CallAttempt, ...]
     backoff_seconds: float = 0.0
     started_seconds: float | None = None
-    attempts: int = 1
     replayed: bool = False
+    repair: bool = False
+    dropped: tuple[str, ...] = ()
     finish_reason: str | None = None
     error: str | None = None
+
+    @property
+    def input_tokens(self) -> int | None:
+        """Prompt tokens of all attempts; None when any is unknown."""
+        return sum_known(attempt.input_tokens for attempt in self.attempts)
+
+    @property
+    def output_tokens(self) -> int | None:
+        """Written tokens of all attempts, reasoning included; None when any is unknown."""
+        return sum_known(attempt.output_tokens for attempt in self.attempts)
+
+    @property
+    def cached_input_tokens(self) -> int | None:
+        """Prompt tokens that the provider read from its own cache; None when it said so of no attempt."""
+        return _sum_said(attempt.cached_input_tokens for attempt in self.attempts)
+
+    @property
+    def reasoning_tokens(self) -> int | None:
+        """Tokens of hidden reasoning; None when the provider said so of no attempt."""
+        return _sum_said(attempt.reasoning_tokens for attempt in self.attempts)
+
+    @property
+    def queue_seconds(self) -> float:
+        return sum(attempt.queue_seconds for attempt in self.attempts)
+
+    @property
+    def service_seconds(self) -> float:
+        return sum(attempt.service_seconds for attempt in self.attempts)
 
     @property
     def activity(self) -> Activity:
@@ -56,13 +99,30 @@ class LLMCall:
         )
 
 
+def sum_known(counts: Iterable[int | None]) -> int | None:
+    """The sum; None when any count is unknown. The sum of nothing is 0."""
+    total = 0
+    for count in counts:
+        if count is None:
+            return None
+        total += count
+    return total
+
+
+def _sum_said(counts: Iterable[int | None]) -> int | None:
+    said = [count for count in counts if count is not None]
+    return sum(said) if said else None
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """One branch a controller took.
 
     `node` decided, `choice` was taken because `score` stood to `threshold` as it did; `origin` tells where the
-    threshold comes from (`paper`, `calibrated`, `default`); `changed` says what the branch altered
-    (`evidence`, `query`, `answer`; empty = nothing).
+    threshold comes from (`paper`, `calibrated`, `default`, `user`); `changed` says what the branch altered
+    (`evidence`, `query`, `answer`; empty = nothing). `tier`: what the judgement behind it was made of (`T0` a label,
+    `T1` label probabilities, `T2` a trained model; None = no judgement). `subject`: what it was about, where there is
+    more than one (a passage's id, the number of a segment).
     """
 
     node: str
@@ -71,6 +131,8 @@ class Decision:
     threshold: float | None = None
     origin: str | None = None
     changed: tuple[str, ...] = ()
+    tier: str | None = None
+    subject: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

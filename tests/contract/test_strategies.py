@@ -94,12 +94,12 @@ class ParrotModel:
 def record_of(spec: StrategySpec, model: ParrotModel) -> RunRecord:
     """What the runner makes of one question."""
     cell = Cell(spec.name, "dense", model.name)
-    return anyio.run(run_one, Contestant(cell, spec.build(), ShelfRetriever(), SETTINGS, model, (QUESTION,)), QUESTION)
+    return anyio.run(run_one, Contestant(cell, spec.build(spec.params()), ShelfRetriever(), SETTINGS, model, (QUESTION,)), QUESTION)
 
 
 def attempt(spec: StrategySpec, retriever: ShelfRetriever, writer: ParrotWriter, task: Task | None = None) -> Attempt:
     tools = Tools(retriever, SETTINGS, writer if spec.needs_model else None)
-    return anyio.run(spec.build().attempt, task or Task("Who governs Tammerhold?"), tools)
+    return anyio.run(spec.build(spec.params()).attempt, task or Task("Who governs Tammerhold?"), tools)
 
 
 every = pytest.mark.parametrize("spec", STRATEGIES.values(), ids=STRATEGIES.keys())
@@ -113,13 +113,13 @@ writing = pytest.mark.parametrize(
 
 @every
 def test_the_graph_is_the_figure(spec: StrategySpec) -> None:
-    drawn = spec.build().graph.get_graph()
+    drawn = spec.build(spec.params()).graph.get_graph()
     assert {(edge.source, edge.target) for edge in drawn.edges} == spec.figure
 
 
 @retrieving
 def test_all_hold_the_one_retrieve_node(spec: StrategySpec) -> None:
-    node: Any = spec.build().graph.builder.nodes["retrieve"].runnable
+    node: Any = spec.build(spec.params()).graph.builder.nodes["retrieve"].runnable
     assert node.afunc is retrieve
 
 
