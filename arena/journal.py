@@ -1,6 +1,6 @@
 """The journal: one self-contained, checksummed line per question and cell, appended and synced.
 
-    {"schema_version":1,"checksum":"1c291ca3","record":{...}}
+    {"schema_version":2,"checksum":"1c291ca3","record":{...}}
 
 The checksum is the CRC-32 of the record's bytes as written. A line cut short by a kill or a full disk is the last one
 and has no line end: readers drop it and the next writer cuts it off. Any other damaged line is an error.
@@ -21,7 +21,7 @@ from pydantic_core import PydanticSerializationError
 from arena.errors import RunStoreError
 from arena.types import RunRecord
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _RECORD = TypeAdapter(RunRecord)
 _HEAD = b'{"schema_version":%d,"checksum":"%08x","record":'

@@ -217,6 +217,19 @@ class Reranker(Protocol):
         ...
 
 
+class Evaluator(Protocol):
+    """A trained judge of how well texts bear on a question; several questions may ask it at once, from threads."""
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        """What can change a score: model, weights hash, dtype, maximal length."""
+        ...
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """One score per text, on the evaluator's own scale, higher is better."""
+        ...
+
+
 class Retriever(Protocol):
     """Evidence for a query; the same request always gives the same hits, best first."""
 
@@ -260,13 +273,15 @@ class Tools:
     """All that a strategy may use on one question: a metered retriever, how to ask it, a metered model.
 
     `writer` is None for strategies that declare they need no model. `external` searches another source of knowledge
-    than the index (a second index, a search tool); None = there is none.
+    than the index (a second index, a search tool); None = there is none. `evaluator` judges passages where a strategy's
+    settings want a trained judge; None = none do.
     """
 
     retriever: Retriever
     settings: RetrievalSettings
     writer: Writer | None
     external: Retriever | None = None
+    evaluator: Evaluator | None = None
 
 
 class Strategy(Protocol):

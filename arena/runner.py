@@ -8,41 +8,32 @@ run, and what is done stays in the journal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from time import perf_counter
 from traceback import TracebackException
 from typing import Protocol, TypeVar
 
 import anyio
-from pydantic import TypeAdapter
 
-from arena.errors import ModelCallError, StrategyError, UserError
+from arena.errors import AllowanceSpent, ModelCallError, StrategyError, UserError
+from arena.llm.allowance import UNBOUNDED, Allowance
 from arena.llm.ledger import Ledger
-from arena.protocols import ChatModel, EvidenceSource, RetrievalSettings, Retriever, Strategy, Tools
+from arena.metered_retriever import MeteredRetriever, RetrievalLog
+from arena.protocols import ChatModel, Evaluator, EvidenceSource, RetrievalSettings, Strategy, Tools
+from arena.soundness import sound_attempt
 from arena.store import Key
-from arena.types import (
-    Answer,
-    Attempt,
-    Cell,
-    Failure,
-    Passage,
-    Question,
-    Retrieval,
-    RetrievalRequest,
-    RunRecord,
-    Stage,
-    well_formed,
-)
+from arena.types import Attempt, Cell, Failure, Question, RunRecord, Stage, well_formed
 
 Clock = Callable[[], float]
-
-_ATTEMPT = TypeAdapter(Attempt)
-_REQUEST = TypeAdapter(RetrievalRequest)
 
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A cell with all it needs, and the questions it is asked."""
+    """A cell with all it needs, and the questions it is asked.
+
+    `external` is the other source of knowledge, `evaluator` the trained judge of passages, of strategies that use one;
+    `allowance` bounds what each question may use.
+    """
 
     cell: Cell
     strategy: Strategy
@@ -50,6 +41,9 @@ class Contestant:
     settings: RetrievalSettings
     model: ChatModel | None
     questions: tuple[Question, ...]
+    external: EvidenceSource | None = None
+    evaluator: Evaluator | None = None
+    allowance: Allowance = UNBOUNDED
 
 
 class Entrant(Protocol):
@@ -63,7 +57,6 @@ class Entrant(Protocol):
 
 
 E = TypeVar("E", bound=Entrant)
-S = TypeVar("S")
 
 
 def plan(entrants: Sequence[E]) -> list[tuple[E, Question]]:
@@ -120,14 +113,13 @@ async def run(
 async def run_one(contestant: Contestant, question: Question, clock: Clock = perf_counter) -> RunRecord:
     """One question through one cell. Raises only `UserError` and cancellation."""
     elapsed = _stopwatch(clock)
-    retriever = MeteredRetriever(contestant.evidence.for_question(question.question_id), elapsed)
-    ledger = Ledger(contestant.model, elapsed) if contestant.model else None
-    tools = Tools(retriever, contestant.settings, ledger)
+    log = RetrievalLog(elapsed)
+    ledger = Ledger(contestant.model, elapsed, contestant.allowance) if contestant.model else None
+    tools = _tools(contestant, question, log, ledger)
     attempt: Attempt | None = None
     failure: Failure | None = None
     try:
-        attempt = _sound(await contestant.strategy.attempt(question.task, tools), _ATTEMPT, "attempt() returned")
-        _check_evidence(attempt.answer, retriever.retrievals)
+        attempt = sound_attempt(await contestant.strategy.attempt(question.task, tools), log.retrievals)
     except Exception as error:  # noqa: BLE001  the one broad except: a strategy may be anyone's code
         causes = tuple(_causes(error))
         for cause in causes:
@@ -142,70 +134,24 @@ async def run_one(contestant: Contestant, question: Question, clock: Clock = per
         outcome="failed" if answer is None else "abstained" if answer.abstained else "answered",
         answer=answer,
         failure=failure,
-        retrievals=retriever.retrievals,
+        retrievals=log.retrievals,
         calls=ledger.calls if ledger else (),
         decisions=attempt.decisions if attempt else (),
         wall_seconds=wall_seconds,
     )
 
 
-@dataclass(slots=True)
-class MeteredRetriever:
-    """A retriever as one question sees it: every retrieval is kept, with its start and how long it waited for others.
+def _tools(contestant: Contestant, question: Question, log: RetrievalLog, ledger: Ledger | None) -> Tools:
+    def metered(source: EvidenceSource) -> MeteredRetriever:
+        return MeteredRetriever(source.for_question(question.question_id), log)
 
-    `clock` gives the seconds since the question's start.
-    """
-
-    inner: Retriever
-    clock: Clock
-    _entries: list[Retrieval | None] = field(default_factory=list)
-
-    @property
-    def retrievals(self) -> tuple[Retrieval, ...]:
-        """The finished retrievals, in the order in which they were asked for, whichever finished first."""
-        return tuple(entry for entry in self._entries if entry is not None)
-
-    async def retrieve(self, request: RetrievalRequest) -> Retrieval:
-        _sound(request, _REQUEST, "the retriever was asked for")
-        place = len(self._entries)
-        self._entries.append(None)
-        started = self.clock()
-        retrieval = await self.inner.retrieve(request)
-        queue = max(0.0, self.clock() - started - retrieval.seconds.worked)
-        self._entries[place] = replace(retrieval, seconds=replace(retrieval.seconds, started=started, queue=queue))
-        return retrieval
-
-    def passage(self, passage_id: str) -> Passage:
-        return self.inner.passage(passage_id)
+    external = metered(contestant.external) if contestant.external else None
+    return Tools(metered(contestant.evidence), contestant.settings, ledger, external, contestant.evaluator)
 
 
 def _stopwatch(clock: Clock) -> Clock:
     started = clock()
     return lambda: clock() - started
-
-
-def _sound(value: S, kind: TypeAdapter[S], what: str) -> S:
-    """`value`, if it comes back from JSON as it was: every field of its declared type, text well-formed, no NaN."""
-    try:
-        if kind.validate_json(kind.dump_json(value, warnings="error"), strict=True) == value:
-            return value
-        reason = "it would not come back from the journal as it is"
-    except ValueError as error:
-        reason = str(error)
-    raise StrategyError(f"{what} {value!r:.200}: {' '.join(reason.split())}")
-
-
-def _check_evidence(answer: Answer, retrievals: Sequence[Retrieval]) -> None:
-    """Each stage of the evidence comes from the one before, and the first from this question's own retrievals."""
-    brought = {hit.doc_id for retrieval in retrievals for hit in retrieval.hits}
-    for stage, ids, source, known in (
-        ("retrieved_ids", answer.retrieved_ids, "the documents of the question's hits", brought),
-        ("used_ids", answer.used_ids, "its retrieved_ids", set(answer.retrieved_ids)),
-        ("cited_ids", answer.cited_ids, "its used_ids", set(answer.used_ids)),
-    ):
-        for doc_id in ids:
-            if doc_id not in known:
-                raise StrategyError(f"the answer's {stage} holds {doc_id!r}, which is not among {source}")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -219,7 +165,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _failure(error: Exception, causes: Sequence[BaseException]) -> Failure:
     """The first of `causes`, if all are failures that belong to a run; else `error` with its traceback."""
-    expected = all(isinstance(cause, ModelCallError | StrategyError) for cause in causes)
+    expected = all(isinstance(cause, ModelCallError | StrategyError | AllowanceSpent) for cause in causes)
     named = causes[0] if expected else error
     stage: Stage = "model" if isinstance(named, ModelCallError) else "strategy"
     # A foreign exception may fail to print itself; this prints it all the same.

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from arena.accounting import Account, account_of
 from arena.metrics import score_record
+from arena.metrics.controllers import DecisionTally
+from arena.prices import PriceTable
 from arena.types import Cell, Dataset, Outcome, RunRecord, Score
 
 _CUT_OFF = frozenset({"length", "max_tokens"})  # OpenAI and its kin, Ollama; Anthropic, Gemini
@@ -13,28 +16,28 @@ _CUT_OFF = frozenset({"length", "max_tokens"})  # OpenAI and its kin, Ollama; An
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one question cost in one cell. Token sums are None when any call's count is unknown.
+    """What one question took in one cell.
 
-    `truncated`: a reply ended at the token limit, not where the model would have.
+    `measured`: its latency is one: it did not fail, and none of its calls was replayed. `truncated`: a reply ended at
+    the token limit, not where the model would have.
     """
 
     outcome: Outcome
     latency_seconds: float
     measured: bool
-    input_tokens: int | None
-    output_tokens: int | None
-    llm_calls: int
+    account: Account
     retrievals: int
     truncated: bool
 
 
 @dataclass(slots=True)
 class CellScores:
-    """All scores of one cell: question id -> scores, in the order of the records."""
+    """All scores of one cell: question id -> scores, in the order of the records; and what its branches came to."""
 
     cell: Cell
     scores: dict[str, tuple[Score, ...]] = field(default_factory=dict)
     usage: dict[str, Usage] = field(default_factory=dict)
+    decisions: DecisionTally = field(default_factory=DecisionTally)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +54,13 @@ class ScoreTable:
                     yield cell.cell.key, question_id, score
 
 
-def score_records(records: Iterable[RunRecord], dataset: Dataset) -> ScoreTable:
+def score_records(records: Iterable[RunRecord], dataset: Dataset, prices: PriceTable | None = None) -> ScoreTable:
     """Score a run's records. Cells and questions keep the order of the records.
 
     Args:
         records: at most one per cell and question; a question the dataset does not hold is a KeyError.
         dataset: the questions and their gold.
+        prices: what their calls cost (None: nothing has a known price).
     """
     questions = {question.question_id: question for question in dataset.questions}
     cells: dict[str, CellScores] = {}
@@ -64,19 +68,18 @@ def score_records(records: Iterable[RunRecord], dataset: Dataset) -> ScoreTable:
         cell = cells.setdefault(record.cell.key, CellScores(record.cell))
         question = questions[record.question_id]
         cell.scores[record.question_id] = score_record(record, question, dataset.gold[record.question_id])
-        cell.usage[record.question_id] = usage_of(record)
+        cell.usage[record.question_id] = usage_of(record, prices)
+        cell.decisions.add(record)
     return ScoreTable(tuple(cells.values()))
 
 
-def usage_of(record: RunRecord) -> Usage:
-    """Tokens, calls and seconds of one record. A record with a replayed call is not a measured one."""
+def usage_of(record: RunRecord, prices: PriceTable | None = None) -> Usage:
+    """Tokens, money, calls and seconds of one record."""
     return Usage(
         outcome=record.outcome,
         latency_seconds=record.latency_seconds,
         measured=record.outcome != "failed" and not any(call.replayed for call in record.calls),
-        input_tokens=_sum(call.input_tokens for call in record.calls),
-        output_tokens=_sum(call.output_tokens for call in record.calls),
-        llm_calls=len(record.calls),
+        account=account_of(record.calls, record.cell, prices),
         retrievals=len(record.retrievals),
         truncated=any((call.finish_reason or "").lower() in _CUT_OFF for call in record.calls),
     )
@@ -89,12 +92,3 @@ def by_metric(cell: CellScores) -> Mapping[str, list[Score]]:
         for score in scores:
             grouped.setdefault(score.metric, []).append(score)
     return grouped
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    total = 0
-    for count in counts:
-        if count is None:
-            return None
-        total += count
-    return total

@@ -36,6 +36,14 @@ Key = tuple[str, str]
 """(cell key, question id): what makes a record one of its kind."""
 
 _CALL = TypeAdapter(LLMCall)
+_SUMS = (
+    "input_tokens",
+    "output_tokens",
+    "cached_input_tokens",
+    "reasoning_tokens",
+    "queue_seconds",
+    "service_seconds",
+)
 _PARTS: Mapping[str, type] = {"status": str, "started": str, "config": dict, "identity": dict}
 
 
@@ -157,13 +165,14 @@ class RunStore:
         self._replace(RECORDS, write)
 
     def write_calls(self) -> None:
-        """Derive calls.jsonl: each ledger entry with its cell and question."""
+        """Derive calls.jsonl: each ledger entry with its cell, its question and the sums over its attempts."""
 
         def write(out: BinaryIO) -> None:
             for record in self.records():
                 place = {"cell": record.cell.key, "question_id": record.question_id}
                 for call in record.calls:
-                    line = json.dumps(place | _CALL.dump_python(call, mode="json"), ensure_ascii=False)
+                    sums = {name: getattr(call, name) for name in _SUMS}
+                    line = json.dumps(place | sums | _CALL.dump_python(call, mode="json"), ensure_ascii=False)
                     out.write(line.encode() + b"\n")
 
         self._replace(CALLS, write)

@@ -12,6 +12,7 @@ from rich.text import Text
 from arena.errors import UnknownNameError
 from experiments.benches.embedding import measure_embedding
 from experiments.benches.index import measure_index
+from experiments.benches.llm import measure_llm
 from experiments.benches.retrieval import measure_retrieval
 from experiments.benches.startup import measure_startup
 from experiments.benches.world import measure_world
@@ -23,6 +24,7 @@ BENCHES: Mapping[str, Callable[[bool, Say], Mapping[str, Any]]] = {
     "startup": lambda quick, say: measure_startup(),
     "world": lambda quick, say: measure_world(),
     "embedding": lambda quick, say: measure_embedding(),
+    "llm": lambda quick, say: measure_llm(400, 4_000, say=say) if quick else measure_llm(say=say),
     "index": lambda quick, say: measure_index(_QUICK_SIZES, say=say) if quick else measure_index(say=say),
     "retrieval": lambda quick, say: measure_retrieval(_QUICK_SIZES, say=say) if quick else measure_retrieval(say=say),
 }

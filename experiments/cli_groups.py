@@ -1,4 +1,4 @@
-"""`arena index`, `arena datasets` and `arena models`: parse, call, print; no logic."""
+"""`arena index`, `arena datasets`, `arena models` and `arena strategies`: parse, call, print; no logic."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ CHECK_FAILED = 1
 
 datasets_app = typer.Typer(help="What can be asked: list, inspect and make datasets.", no_args_is_help=True)
 models_app = typer.Typer(help="Weights that need no account: list and fetch.", no_args_is_help=True)
+strategies_app = typer.Typer(help="The contestants: list them, and show one beside its paper.", no_args_is_help=True)
 index_app = typer.Typer(help="The index of a corpus: build, inspect and verify.", no_args_is_help=True)
 
 
@@ -86,6 +87,38 @@ def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena mo
     from experiments.progress import Reporter
 
     print(fetch_weights(name, Reporter(Console(stderr=True))))
+
+
+@strategies_app.command("list")
+def strategies_list(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
+    """Show every strategy, the tier it can run at and what it needs."""
+    import sys
+
+    from experiments.strategies_commands import list_facts, list_rows, list_table
+    from experiments.tables import as_json
+
+    listed, problems = list_facts()
+    if json:
+        print(as_json({"strategies": list_rows(listed)}))
+    else:
+        from rich.console import Console
+
+        Console().print(list_table(listed))
+    for problem in problems:
+        print(f"arena: {problem}", file=sys.stderr)
+
+
+@strategies_app.command("show")
+def strategies_show(
+    name: Annotated[str, typer.Argument(help="A name that `arena strategies list` shows.")],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show a strategy beside its paper: decision points, settings, differences clause by clause, figure."""
+    from experiments.strategies_commands import facts_text, show_facts
+    from experiments.tables import as_json
+
+    facts = show_facts(name)
+    print(as_json(facts) if json else facts_text(facts))
 
 
 @index_app.command("build")

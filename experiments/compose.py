@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from arena.config import RunConfig
 from arena.datasets import load_dataset
-from arena.errors import ConfigError, UnknownNameError
+from arena.errors import ConfigError, StrategyError, UnknownNameError
 from arena.llm import model_identity
-from arena.protocols import ChatModel, EvidenceSource, RetrievalSettings
+from arena.llm.allowance import Allowance
+from arena.protocols import ChatModel, Evaluator, EvidenceSource, RetrievalSettings
 from arena.runner import Contestant
 from arena.sampling import sample
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell, Dataset, Question, Scalar
 from experiments.equipment import Equipment, Reranking
-from experiments.evidence import GoldDocuments, NoEvidence, SharedIndex
+from experiments.evaluators import evaluator_key
+from experiments.evidence import GoldAmongDistractors, GoldDocuments, NoEvidence, SharedIndex
+from experiments.external import check_external
 from indexing.batching import Batched
 from indexing.retriever import MODES, IndexRetriever
 from strategies import StrategySpec, Variant, find_variant
+
+_GOLD_NEEDED: Mapping[str, int] = {"gold": 1, "gold_minus_one": 2, "gold_plus_distractors": 1}
+"""Kind of evidence -> gold documents that a question needs to be asked on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +41,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """An entry with its full identity: the cell, and how its retrieve node asks."""
+    """An entry with its full identity: the cell, how its retrieve node asks, and what else it may use."""
 
     cell: Cell
     variant: Variant
     settings: RetrievalSettings
     questions: tuple[Question, ...]
+    external: EvidenceSource | None = None
+    evaluator: Evaluator | None = None
+    allowance: Allowance = field(default_factory=Allowance)
 
     @property
     def spec(self) -> StrategySpec:
@@ -71,6 +80,13 @@ class Lineup:
         return any(entry.spec.needs_model for entry in self.entries)
 
     @property
+    def variants(self) -> tuple[Variant, ...]:
+        """Each strategy under its settings, once."""
+        distinct: list[Variant] = []
+        distinct.extend(entry.variant for entry in self.entries if entry.variant not in distinct)
+        return tuple(distinct)
+
+    @property
     def tiers(self) -> dict[str, str | None]:
         """Strategy -> fidelity tier."""
         return {entry.spec.name: entry.spec.tier for entry in self.entries}
@@ -82,6 +98,7 @@ def line_up(config: RunConfig) -> Lineup:
     for mode in config.modes:
         if mode not in MODES:
             raise UnknownNameError("retrieval mode", mode, MODES)
+    check_external(config, variants)
     dataset = load_dataset(config.dataset)
     samples = {needs_model: _sample(config, dataset, needs_model=needs_model) for needs_model in (False, True)}
     entries = [
@@ -101,35 +118,60 @@ def line_up(config: RunConfig) -> Lineup:
 
 def seats(config: RunConfig, lineup: Lineup, equipment: Equipment | None) -> tuple[Seat, ...]:
     """The cells of a lineup. `equipment` is what those that retrieve run with (None: none does)."""
-    reranking = equipment.reranking if equipment else None
-    embedder = equipment.embedder if equipment else None
-    return tuple(
-        Seat(_cell(config, entry, settings, embedder, reranking), entry.variant, settings, entry.questions)
-        for entry in lineup.entries
-        for settings in (_settings(config, entry.mode, reranking),)
-    )
+    return tuple(_seat(config, entry, equipment) for entry in lineup.entries)
 
 
 def contestants(
     seated: Sequence[Seat], dataset: Dataset, retriever: IndexRetriever | None, model: ChatModel | None
 ) -> tuple[Contestant, ...]:
     """Seats with their equipment: all of them share the one retriever and the one model."""
-    sources: dict[str, EvidenceSource] = {"none": NoEvidence(), "gold": GoldDocuments.of(dataset)}
-    batched = sources
-    if retriever is not None:
-        sources = sources | {"index": SharedIndex(retriever)}
-        batched = sources | {"index": SharedIndex(Batched(retriever))}
+    gold = GoldDocuments.of(dataset)
     return tuple(
         Contestant(
             cell=seat.cell,
             strategy=seat.variant.build(),
-            evidence=(sources if seat.spec.needs_model else batched)[seat.spec.evidence],
+            evidence=_evidence(seat, dataset, gold, retriever),
             settings=seat.settings,
             model=model if seat.spec.needs_model else None,
             questions=seat.questions,
+            external=seat.external,
+            evaluator=seat.evaluator,
+            allowance=seat.allowance,
         )
         for seat in seated
     )
+
+
+def _seat(config: RunConfig, entry: Entry, equipment: Equipment | None) -> Seat:
+    settings = _settings(config, entry.mode, equipment.reranking if equipment else None)
+    key = evaluator_key(entry.variant, config.rerank.model)
+    evaluator = equipment.evaluators[key] if equipment and key else None
+    return Seat(
+        _cell(config, entry, settings, equipment, evaluator),
+        entry.variant,
+        settings,
+        entry.questions,
+        equipment.external.source(entry.variant) if equipment else None,
+        evaluator,
+        Allowance(config.allowance.calls, config.allowance.tokens),
+    )
+
+
+def _evidence(seat: Seat, dataset: Dataset, gold: GoldDocuments, retriever: IndexRetriever | None) -> EvidenceSource:
+    match seat.spec.evidence:
+        case "none":
+            return NoEvidence()
+        case "gold":
+            return gold
+        case "gold_minus_one":
+            return gold.minus_one()
+        case "gold_plus_distractors":
+            return GoldAmongDistractors(dataset.documents, gold, seat.variant.params.model_dump()["distractors"])
+        case "index":
+            if retriever is None:
+                raise StrategyError(f"{seat.spec.name} retrieves and there is no index")
+            # A model's calls spread questions out in time; without them thousands of queries come at once.
+            return SharedIndex(retriever if seat.spec.needs_model else Batched(retriever))
 
 
 def _sample(config: RunConfig, dataset: Dataset, *, needs_model: bool) -> tuple[Question, ...]:
@@ -141,14 +183,14 @@ def _sample(config: RunConfig, dataset: Dataset, *, needs_model: bool) -> tuple[
 
 
 def _askable(spec: StrategySpec, questions: Sequence[Question], dataset: Dataset) -> tuple[Question, ...]:
-    if spec.evidence != "gold":
-        return tuple(questions)
-    return tuple(question for question in questions if dataset.gold[question.question_id].supporting_ids)
+    needed = _GOLD_NEEDED.get(spec.evidence, 0)
+    return tuple(one for one in questions if len(dataset.gold[one.question_id].supporting_ids) >= needed)
 
 
 def _modes(config: RunConfig, spec: StrategySpec) -> tuple[str, ...]:
-    fixed = {"gold": (GOLD_MODE,), "none": (NO_RETRIEVAL_MODE,)}
-    return fixed.get(spec.evidence, config.modes)
+    if spec.evidence == "none":
+        return (NO_RETRIEVAL_MODE,)
+    return (GOLD_MODE,) if spec.evidence in _GOLD_NEEDED else config.modes
 
 
 def _settings(config: RunConfig, mode: str, reranking: Reranking | None) -> RetrievalSettings:
@@ -168,13 +210,23 @@ def _settings(config: RunConfig, mode: str, reranking: Reranking | None) -> Retr
 
 
 def _cell(
-    config: RunConfig, entry: Entry, settings: RetrievalSettings, embedder: str | None, reranking: Reranking | None
+    config: RunConfig,
+    entry: Entry,
+    settings: RetrievalSettings,
+    equipment: Equipment | None,
+    evaluator: Evaluator | None,
 ) -> Cell:
     params: dict[str, Scalar] = dict(entry.variant.settings)
+    if equipment:
+        params |= equipment.external.identity(entry.variant)
+    if evaluator:
+        known = evaluator.identity
+        params |= {"evaluator_model": known["model"], "evaluator_weights": known.get("weights_sha256")}
     if entry.spec.evidence == "index":
+        reranking = equipment.reranking if equipment else None
         dense, sparse = settings.lane_weights or (None, None)
         params |= {
-            "embedder": embedder,
+            "embedder": equipment.embedder if equipment else None,
             "k": settings.k,
             "depth": settings.depth,
             "fusion": settings.fusion,
@@ -190,5 +242,5 @@ def _cell(
         llm = config.llm
         params |= {"temperature": llm.temperature, "max_tokens": llm.max_tokens, "seed": llm.seed}
         params["base_url"] = llm.base_url
-    known = {name: value for name, value in params.items() if value is not None}
-    return Cell(entry.spec.name, entry.mode, model_identity(config.llm) if entry.spec.needs_model else None, known)
+    said = {name: value for name, value in params.items() if value is not None}
+    return Cell(entry.spec.name, entry.mode, model_identity(config.llm) if entry.spec.needs_model else None, said)

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from arena.config import CalibratedThreshold, LLMSettings, RunConfig, cache_dir, fingerprint, qdrant_key
 from arena.llm import model_file
-from arena.protocols import Reranker
+from arena.protocols import Evaluator, Reranker
 from arena.types import Dataset, Document
+from experiments.external import ExternalSources, SecondIndex, live_search, second_corpus
 from experiments.progress import Reporter
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking, TokenWindows
 from indexing.engines.settings import EngineSettings
 
 if TYPE_CHECKING:
+    from experiments.evaluators import EvaluatorKey
     from indexing.build import Index
     from indexing.embedding import EmbeddingSettings, IndexEmbedder
     from indexing.manifest import IndexManifest
     from indexing.rerank import RerankSettings
     from indexing.retriever import IndexRetriever
+    from strategies import Variant
 
 
 LATE_INTERACTION = "late_interaction"
@@ -38,17 +42,27 @@ class Reranking:
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """A retriever, what identifies the index and the reranker behind it, and facts about the index."""
+    """A retriever, what identifies the index and the reranker behind it, and facts about the index.
+
+    `external` and `evaluators` are for the contestants whose settings ask for them.
+    """
 
     retriever: IndexRetriever
     index_identity: Mapping[str, Any]
     index_facts: Mapping[str, Any]
     reranking: Reranking | None
+    external: ExternalSources = field(default_factory=ExternalSources)
+    evaluators: Mapping[EvaluatorKey, Evaluator] = field(default_factory=dict)
 
     @property
     def embedder(self) -> str:
         """Name of the embedding model."""
         return str(self.index_identity["embedder"]["model"])
+
+    def close(self) -> None:
+        """Give the indexes back."""
+        self.retriever.close()
+        self.external.close()
 
 
 def weights_root() -> Path:
@@ -107,32 +121,78 @@ def chunking_of(config: RunConfig) -> Chunking:
     return TokenWindows(config.chunking.tokens, config.chunking.overlap, ModelTokenizer(folder))
 
 
-def ready_equipment(config: RunConfig, dataset: Dataset, reporter: Reporter, *, rerank: bool) -> Equipment:
+def ready_equipment(
+    config: RunConfig, dataset: Dataset, reporter: Reporter, *, rerank: bool, variants: Sequence[Variant] = ()
+) -> Equipment:
     """The index of the dataset's corpus, opened if it exists, else embedded and built; with a reranker if asked.
 
+    With whatever else the settings of `variants` ask for: another index or a search tool, a trained judge of passages.
     What can be refused is refused before anything is embedded.
     """
-    from indexing.retriever import IndexRetriever
+    from experiments.evaluators import open_evaluators
 
-    settings = rerank_settings(config) if rerank else None
+    second = second_corpus(config, variants, dataset.documents)
+    live = live_search(config, variants, reporter)
+    settings = rerank_settings(config)
     embedder = embedder_of(config, reporter)
+    evaluators = open_evaluators(variants, settings, embedder, weights_root(), reporter)
     reranker, reranking = None, None
-    if settings and settings.model != LATE_INTERACTION:
+    if rerank and settings.model != LATE_INTERACTION:
         reranker, reranking = _reranker(settings, embedder, reporter)
     index = ready_index(config, dataset.documents, embedder, reporter)
-    if settings and reranker is None:  # late interaction may read the index's own token vectors
+    if rerank and reranker is None:  # late interaction may read the index's own token vectors
         reranker, reranking = _reranker(settings, embedder, reporter, index)
-    manifest = index.manifest
+    _tell(config, dataset, index.manifest, reporter)
+    models = Lock()
+    elsewhere = None
+    if second is not None:
+        retriever = _second(config, second, embedder, reranker, models, reporter)
+        elsewhere = SecondIndex(retriever, second.fingerprint)
+    return Equipment(
+        _retriever(index, embedder, reranker, models),
+        _index_identity(index.manifest),
+        index.manifest.model_dump(mode="json", exclude={"identity", "files"}),
+        reranking,
+        ExternalSources(elsewhere, live),
+        evaluators,
+    )
+
+
+def _second(
+    config: RunConfig,
+    dataset: Dataset,
+    embedder: IndexEmbedder,
+    reranker: Reranker | None,
+    models: Lock,
+    reporter: Reporter,
+) -> IndexRetriever:
+    """A retriever over another corpus, made like the first one and of the same models."""
+    settings = rerank_settings(config)
+    index = ready_index(config, dataset.documents, embedder, reporter)
+    if reranker is not None and settings.model == LATE_INTERACTION:
+        reranker, _ = _reranker(settings, embedder, reporter, index)
+    _tell(config, dataset, index.manifest, reporter)
+    return _retriever(index, embedder, reranker, models)
+
+
+def _retriever(index: Index, embedder: IndexEmbedder, reranker: Reranker | None, models: Lock) -> IndexRetriever:
+    from indexing.retriever import IndexRetriever
+
+    return IndexRetriever(index, embedder, reranker, models=models)
+
+
+def _tell(config: RunConfig, dataset: Dataset, manifest: IndexManifest, reporter: Reporter) -> None:
+    """What a user should know of an index before trusting it."""
     if manifest.truncated_passages:
         share = f"{manifest.truncated_passages} of {manifest.passages}"
         reporter.warn(
-            f"{share} passages are longer than {config.embedding.model} reads; the dense lane does not see their ends"
+            f"{share} passages of {dataset.name} are longer than {config.embedding.model} reads; the dense lane does "
+            "not see their ends"
         )
-    facts = manifest.model_dump(mode="json", exclude={"identity", "files"})
     if manifest.recall_at_10 is not None:
-        reporter.say(f"approximate search: recall@10 against exact search is {manifest.recall_at_10:.3f}")
-    retriever = IndexRetriever(index, embedder, reranker)
-    return Equipment(retriever, _index_identity(manifest), facts, reranking)
+        reporter.say(
+            f"approximate search in {dataset.name}: recall@10 against exact search is {manifest.recall_at_10:.3f}"
+        )
 
 
 def ready_index(

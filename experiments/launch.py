@@ -10,8 +10,9 @@ from typing import Any
 from arena.config import RunConfig, load_config, merge, validate_config
 from arena.errors import ConfigError
 from arena.store import RunStore, latest_run
+from experiments.prepared import prepare
 from experiments.progress import Reporter
-from experiments.study import Outcome, prepare, resume, start
+from experiments.study import Outcome, resume, start
 
 QUICKSTART = "quickstart.yaml"
 _TYPED = "the command line"

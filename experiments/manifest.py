@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any
 
 import strategies
 from arena.config import RunConfig, fingerprint
+from arena.report.spending import price_source
 from arena.store import RUNNING
-from arena.types import Dataset
+from arena.types import Dataset, RunRecord
+from experiments.clock import now
 from experiments.compose import Seat
 from experiments.equipment import Equipment
+from experiments.spending import price_table
 from strategies import ENTRY_POINTS
 
 LIBRARIES = (
@@ -27,6 +29,7 @@ LIBRARIES = (
     "qdrant-client",
     "qdrant-edge-py",
     "FlagEmbedding",
+    "genai-prices",
     "tokenizers",
     "sentence-transformers",
     "transformers",
@@ -50,6 +53,7 @@ def identity(
         "reranker": dict(reranking.identity) | {"threshold": reranking.threshold} if reranking else None,
         "model_sha256": model_sha256,
         "strategies": strategies_sha256(),
+        "prompts": {seat.spec.name: seat.spec.prompts_sha for seat in seats if seat.spec.needs_model},
         "plugins": {point.value: _dist_version(point) for point in entry_points(group=ENTRY_POINTS)},
         "arena": _version("rag-strategy-arena"),
     }
@@ -64,11 +68,12 @@ def new_manifest(
     config: RunConfig, dataset: Dataset, equipment: Equipment | None, identity_fields: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The manifest of a run that starts now."""
+    started = now()
     return {
         "schema_version": 1,
         "status": RUNNING,
         "fingerprint": run_fingerprint(identity_fields),
-        "started": now(),
+        "started": started,
         "finished": None,
         "config": config.model_dump(mode="json"),
         "identity": dict(identity_fields),
@@ -80,6 +85,7 @@ def new_manifest(
             "notes": list(dataset.notes),
         },
         "index": dict(equipment.index_facts) if equipment else None,
+        "prices": price_source(price_table(config, started)).model_dump(mode="json"),
         "libraries": {name: _version(name) for name in LIBRARIES},
         "machine": {
             "python": platform.python_version(),
@@ -98,16 +104,23 @@ def differences(old: Any, new: Any, place: str = "") -> list[str]:
     return [] if old == new else [f"{place}: {old!r} -> {new!r}"]
 
 
-def now() -> str:
-    """The time of day, UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def model_warnings(records: Iterable[RunRecord]) -> list[str]:
+    """What a reader must know of the models of a run: which settings they refused, so that they were left out."""
+    refused: dict[str, dict[str, None]] = {}
+    for record in records:
+        for call in record.calls:
+            refused.setdefault(call.model, {}).update(dict.fromkeys(call.dropped))
+    return [
+        f"model {model!r} refuses {', '.join(names)}: it was asked without" for model, names in refused.items() if names
+    ]
 
 
 def strategies_sha256() -> str:
     """Hash of the contestants' code, prompts included: an edited prompt is another experiment."""
     digest = hashlib.sha256()
-    for file in sorted(Path(strategies.__file__).parent.glob("*.py")):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    root = Path(strategies.__file__).parent
+    for file in sorted(root.rglob("*.py")):
+        digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
 

@@ -43,14 +43,22 @@ class IndexRetriever:
     its embedder, reports what that took as `known_embed` seconds, and 0 as `embed`.
     """
 
-    def __init__(self, index: Index, embedder: Embedder, reranker: Reranker | None = None) -> None:
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        reranker: Reranker | None = None,
+        *,
+        models: threading.Lock | None = None,
+    ) -> None:
+        """`models` is held while a model works; retrievers that share a model share it too (None: one of its own)."""
         self._index = index
         self._embedder = embedder
         self._reranker = reranker
         self._places = {passage.passage_id: passage for passage in index.passages}
         self._known: dict[str, KnownQuery] = {}
-        # Held while a model works: no text is embedded twice, and a reranker may run the embedder's own model.
-        self._models = threading.Lock()
+        # No text is embedded twice, and a reranker may run the embedder's own model.
+        self._models = models or threading.Lock()
 
     async def retrieve(self, request: RetrievalRequest) -> Retrieval:
         """At most `request.k` hits; fewer when the index has no more, or a threshold dropped the rest.

@@ -18,7 +18,7 @@ from strategies.nodes import generate
 from strategies.params import FidelityCard, NoParams, Params
 from strategies.state import RagState
 
-Evidence = Literal["index", "gold", "none"]
+Evidence = Literal["index", "gold", "gold_minus_one", "gold_plus_distractors", "none"]
 Tier = Literal["T0", "T1", "T2"]
 Edges = frozenset[tuple[str, str]]
 Graph = CompiledStateGraph[Any, Tools, Any, Any]
@@ -62,8 +62,10 @@ class StrategySpec:
 
     `figure` is the edge set of the paper's figure; the graph must have exactly these. `build` makes the graph for an
     instance of `params`. `evidence`: `index` runs once per retrieval mode of the comparison; `gold` is given each
-    question's own supporting documents through the retriever seam, and questions without any are not asked; `none`
-    never retrieves. `tier` is the highest fidelity to the paper that it can run at (None: a baseline or control, with
+    question's own supporting documents through the retriever seam, and questions without any are not asked;
+    `gold_minus_one` is given all but one of them, and questions with fewer than two are not asked;
+    `gold_plus_distractors` is given them among as many other documents as its setting `distractors` says; `none` never
+    retrieves. `tier` is the highest fidelity to the paper that it can run at (None: a baseline or control, with
     no paper's arithmetic to be faithful to). `prompts`: its own prompts, whose hash is part of a run's identity.
     `uses_external`: whether, under given params, it searches the external source.
     """

@@ -38,7 +38,7 @@ async def generate(state: RagState, runtime: Runtime[Tools]) -> RagState:
     passages = state.get("passages", ())
     messages = answer_prompt(state["question"], passages, state["style"])
     reply = await writer.write(
-        messages, role="generate", max_tokens=SUMMARY_MAX_TOKENS if state["style"] == "summary" else None
+        messages, role="generate", room=SUMMARY_MAX_TOKENS if state["style"] == "summary" else None
     )
     parsed = parse_answer(reply)
     return {

@@ -6,13 +6,25 @@ from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
 
 from arena.errors import ConfigError, UnknownNameError
-from strategies import controls, vanilla
+from strategies import adaptive, controls, corrective, ircot, self_rag, vanilla
 from strategies.base import StrategySpec
 
 ENTRY_POINTS = "arena.strategies"
 
 STRATEGIES: dict[str, StrategySpec] = {
-    spec.name: spec for spec in (vanilla.VANILLA, controls.RETRIEVAL_ONLY, controls.CLOSED_BOOK, controls.ORACLE)
+    spec.name: spec
+    for spec in (
+        vanilla.VANILLA,
+        self_rag.SELF_RAG,
+        corrective.CORRECTIVE,
+        adaptive.ADAPTIVE,
+        ircot.IRCOT,
+        controls.RETRIEVAL_ONLY,
+        controls.CLOSED_BOOK,
+        controls.ORACLE,
+        controls.ORACLE_MINUS_ONE_HOP,
+        controls.GOLD_PLUS_DISTRACTORS,
+    )
 }
 
 

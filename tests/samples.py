@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from arena.datasets.fingerprint import fingerprint
 from arena.types import (
     Answer,
+    CallAttempt,
     Cell,
     Claim,
     Dataset,
@@ -56,17 +59,17 @@ def small_dataset(name: str = "small") -> Dataset:
     return Dataset(name, DOCUMENTS, QUESTIONS, GOLD, fingerprint(DOCUMENTS, QUESTIONS, GOLD))
 
 
-def call(**changes: object) -> LLMCall:
-    """A ledger entry with known usage."""
-    fields: dict[str, object] = {
-        "role": "generate",
-        "model": "fake:",
-        "prompt_sha": "0" * 16,
-        "input_tokens": 100,
-        "output_tokens": 5,
-        "service_seconds": 0.2,
-    }
-    return LLMCall(**(fields | changes))  # type: ignore[arg-type]
+def call(
+    *,
+    input_tokens: int | None = 100,
+    output_tokens: int | None = 5,
+    queue_seconds: float = 0.0,
+    service_seconds: float = 0.2,
+    **changes: Any,
+) -> LLMCall:
+    """A ledger entry of one attempt, with known usage; `changes` are fields of the entry."""
+    one = CallAttempt(input_tokens, output_tokens, queue_seconds=queue_seconds, service_seconds=service_seconds)
+    return LLMCall(**({"role": "generate", "model": "fake:", "prompt_sha": "0" * 16, "attempts": (one,)} | changes))
 
 
 def cell(strategy: str = "vanilla", mode: str = "dense") -> Cell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -87,4 +88,5 @@ class ScriptedWriter:
     def _tokens(self, said: str) -> tuple[TokenChoice, ...]:
         if self.logprob is None:
             return ()
-        return tuple(TokenChoice(word, self.logprob, {word: self.logprob}) for word in said.split())
+        words = re.findall(r"\s*\S+|\s+$", said)  # together they are what was said
+        return tuple(TokenChoice(word, self.logprob, {word: self.logprob}) for word in words)

@@ -6,6 +6,7 @@ questions run at once and what is printed cannot, and are left out.
 """
 
 from arena.config.environment import CACHE_VARIABLE, api_key, cache_dir, qdrant_key, tracking_uri
+from arena.config.external import ExternalConfig
 from arena.config.loading import load_config, merge, validate_config
 from arena.config.run import RunConfig, fingerprint
 from arena.config.settings import (
@@ -19,14 +20,19 @@ from arena.config.settings import (
     SampleConfig,
     Settings,
 )
+from arena.config.spending import AllowanceConfig, BudgetConfig, PriceConfig
 
 __all__ = [
     "CACHE_VARIABLE",
+    "AllowanceConfig",
+    "BudgetConfig",
     "CalibratedThreshold",
     "ChunkingConfig",
     "EmbeddingConfig",
+    "ExternalConfig",
     "IndexConfig",
     "LLMSettings",
+    "PriceConfig",
     "RerankConfig",
     "RetrievalConfig",
     "RunConfig",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -75,10 +75,16 @@ def _problems(error: ValidationError) -> Iterator[str]:
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
-    model: type[BaseModel] = RunConfig
+    """Names of the settings at `location`; none where its keys are of the user's own choosing."""
+    found: Any = RunConfig
     for part in location:
-        field = model.model_fields.get(str(part))
-        if field is None or not isinstance(field.annotation, type) or not issubclass(field.annotation, BaseModel):
-            return []
-        model = field.annotation
-    return list(model.model_fields)
+        if get_origin(found) is Mapping:
+            found = get_args(found)[1]
+        else:
+            field = found.model_fields.get(str(part)) if _is_settings(found) else None
+            found = field.annotation if field else None
+    return list(found.model_fields) if _is_settings(found) else []
+
+
+def _is_settings(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from arena.config.external import ExternalConfig
 from arena.config.settings import (
     ChunkingConfig,
     EmbeddingConfig,
@@ -20,9 +21,19 @@ from arena.config.settings import (
     SampleConfig,
     Settings,
 )
+from arena.config.spending import AllowanceConfig, BudgetConfig, PriceConfig
 
 _SPEED_AND_PLACE: Mapping[str, tuple[str, ...]] = {
-    "llm": ("api_key_variable", "timeout_seconds", "max_attempts", "concurrency"),
+    "llm": (
+        "api_key_variable",
+        "timeout_seconds",
+        "max_attempts",
+        "concurrency",
+        "requests_per_minute",
+        "tokens_per_minute",
+        "breaker_failures",
+        "cache",
+    ),
 }
 """Settings that change how fast or where something is done, and no result."""
 
@@ -42,7 +53,13 @@ class RunConfig(Settings):
     index: IndexConfig = IndexConfig()
     retrieval: RetrievalConfig = RetrievalConfig()
     rerank: RerankConfig = RerankConfig()
+    external: ExternalConfig = ExternalConfig()
     sample: SampleConfig = SampleConfig()
+    allowance: AllowanceConfig = AllowanceConfig()
+    budget: BudgetConfig = BudgetConfig()
+    prices: Mapping[str, PriceConfig] = Field(
+        default_factory=dict, description="Model, as a cell names it (`openai:gpt-x`), -> its price."
+    )
     seed: int = Field(default=0, ge=0, description="Of sampling and of the bootstrap.")
     runs_dir: Path = Path("runs")
     run_id: str | None = Field(
@@ -51,6 +68,14 @@ class RunConfig(Settings):
     concurrency: int = Field(default=8, ge=1, description="Questions in flight at once.")
     max_failure_share: Annotated[float, Field(ge=0.0, le=1.0)] = 0.05
     mlflow: bool = True
+
+    @field_validator("prices")
+    @classmethod
+    def _prices_of_models(cls, prices: Mapping[str, PriceConfig]) -> Mapping[str, PriceConfig]:
+        for model in prices:
+            if model.find(":") < 1:
+                raise ValueError(f"{model!r} names no model: write PROVIDER:NAME, as the leaderboard names it")
+        return prices
 
     @model_validator(mode="after")
     def _something_competes(self) -> RunConfig:
@@ -70,8 +95,9 @@ class RunConfig(Settings):
         spelt-out value are the same.
         """
         where_and_how_fast = {"runs_dir", "run_id", "concurrency", "max_failure_share", "mlflow"}
+        money = {"budget", "prices"}
         identified_elsewhere = {"embedding", "chunking", "index", "rerank"}
-        fields = self.model_dump(mode="json", exclude=where_and_how_fast | identified_elsewhere)
+        fields = self.model_dump(mode="json", exclude=where_and_how_fast | money | identified_elsewhere)
         for part, names in _SPEED_AND_PLACE.items():
             for name in names:
                 del fields[part][name]

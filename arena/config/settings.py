@@ -27,14 +27,23 @@ class LLMSettings(Settings):
         default=None, description="Environment variable that holds the key; default: the provider's usual one."
     )
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)
+    top_p: float | None = Field(default=None, gt=0.0, le=1.0, description="None = the provider's own.")
     max_tokens: int = Field(
         default=256, ge=1, description="Upper bound of a reply in the model's tokens; reasoning counts."
     )
-    seed: int | None = 0
+    seed: int | None = Field(default=0, description="Of a prompt's first sample; the n-th after it gets seed + n.")
     timeout_seconds: float = Field(default=120.0, gt=0)
     max_attempts: int = Field(default=4, ge=1, description="Attempts per call, the first included.")
     concurrency: int | None = Field(
         default=None, ge=1, description="Calls in flight at once; default 8, and 1 for `local:` (see arena.llm.local)."
+    )
+    requests_per_minute: float | None = Field(default=None, gt=0, description="Evenly spaced; None = no limit.")
+    tokens_per_minute: int | None = Field(default=None, ge=1, description="Input and output together; None = no limit.")
+    breaker_failures: int = Field(
+        default=8, ge=1, description="Calls failed in a row, without a reply in between, that end the run."
+    )
+    cache: bool | None = Field(
+        default=None, description="Keep paid replies and never pay for one twice; None = for all models but `fake:`."
     )
 
 

@@ -5,9 +5,10 @@ Importing this package loads no provider and no LangChain; opening a model does.
 
 from __future__ import annotations
 
+import hashlib
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -15,11 +16,13 @@ import anyio
 
 from arena.config import LLMSettings
 from arena.llm.access import ModelAccess
+from arena.llm.budget import Budget
+from arena.llm.cache import ReplyCache
 from arena.llm.client import LLMClient
 from arena.llm.ledger import Ledger
-from arena.llm.providers import COMPATIBLE, FAKE, LOCAL, model_identity, parse_model, remote_access
+from arena.llm.providers import COMPATIBLE, FAKE, LOCAL, model_identity, parse_model
 
-__all__ = ["LLMClient", "Ledger", "model_file", "model_identity", "open_model"]
+__all__ = ["Budget", "LLMClient", "Ledger", "ReplyCache", "model_file", "model_identity", "open_model"]
 
 
 @asynccontextmanager
@@ -27,24 +30,57 @@ async def open_model(
     settings: LLMSettings,
     *,
     weights: Callable[[str], Path],
+    cache: ReplyCache | None = None,
+    budget: Budget | None = None,
+    content_sha256: str | None = None,
     rng: random.Random | None = None,
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     clock: Callable[[], float] = time.perf_counter,
 ) -> AsyncIterator[LLMClient]:
     """The model of `settings`, reachable and authorised as far as that can be known; closed on leaving.
 
-    `weights` gives the file of a named local model (`smollm2-135m`). `rng` draws the jitter of back-offs, `sleep` and
-    `clock` (seconds, monotonic) pass and read time.
+    `weights` gives the file of a named local model (`smollm2-135m`). Replies are kept in `cache` and taken from it, as
+    `settings.cache` says; None = not at all. `content_sha256` is the hash of `model_file`, where it is known already.
+    `rng` draws the jitter of back-offs, `sleep` and `clock` (seconds, monotonic) pass and read time.
 
     Raises:
         ConfigError: `settings.model` or `settings.base_url` is malformed.
         UnknownNameError: no such provider (or, from `weights`, no such model).
         ModelSetupError: a package, a key, a file or the server is missing, or the key is refused.
     """
-    name = model_identity(settings)
+    caches = parse_model(settings).provider != FAKE if settings.cache is None else settings.cache
     async with AsyncExitStack() as stack:
         access = await _open(settings, weights, stack)
-        yield LLMClient(access, settings, name=name, rng=rng, sleep=sleep, clock=clock)
+        if cache is not None and caches and content_sha256 is None:
+            content_sha256 = _content_sha256(model_file(settings, weights))
+        yield LLMClient(
+            access,
+            settings,
+            name=model_identity(settings),
+            identity=_replying(settings, access, content_sha256),
+            cache=cache if caches else None,
+            budget=budget,
+            rng=rng,
+            sleep=sleep,
+            clock=clock,
+        )
+
+
+def _replying(settings: LLMSettings, access: ModelAccess, content_sha256: str | None) -> Mapping[str, object]:
+    """Who replies: all about a model that can change a reply and is no parameter of it."""
+    return {
+        "model": model_identity(settings),
+        "endpoint": access.endpoint,
+        "content_sha256": content_sha256,
+        "engine": access.engine,
+    }
+
+
+def _content_sha256(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def model_file(settings: LLMSettings, weights: Callable[[str], Path]) -> Path | None:
@@ -80,6 +116,7 @@ async def _open(settings: LLMSettings, weights: Callable[[str], Path], stack: As
 
 async def _open_remote(settings: LLMSettings, provider: str, stack: AsyncExitStack) -> ModelAccess:
     from arena.llm.endpoint import check_endpoint, checked_url
+    from arena.llm.remote import remote_access
 
     if settings.base_url is not None:
         settings = settings.model_copy(update={"base_url": checked_url(settings.base_url)})

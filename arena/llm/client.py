@@ -6,51 +6,48 @@ time are counted where they happen.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 
 import anyio
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
 from arena.llm.access import ModelAccess
-from arena.llm.faults import Fault, read_fault
-from arena.llm.response import read_finish_reason, read_text, read_usage
-from arena.protocols import Message, Reply
-from arena.types import LLMCall, well_formed
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage
+from arena.llm.breaker import Breaker
+from arena.llm.budget import Budget
+from arena.llm.cache import CachedReply, ReplyCache
+from arena.llm.cache_key import cache_key
+from arena.llm.capabilities import Capabilities
+from arena.llm.faults import Fault, causes, read_fault
+from arena.llm.in_flight import InFlight
+from arena.llm.limits import RateLimits, estimated_tokens
+from arena.llm.metering import Metering, Outcome
+from arena.llm.parameters import Parameters, parameters_of
+from arena.llm.response import Response, read_completion, read_message
+from arena.llm.unsupported import read_unsupported
+from arena.llm.wire import beside_messages, completion_body, configured
+from arena.protocols import ModelRequest, Reply
+from arena.types import well_formed
 
 FIRST_BACKOFF_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 30.0
 LONGEST_RETRY_AFTER_SECONDS = 300.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """One attempt: the provider's message or the fault, and where its seconds went."""
-
-    result: AIMessage | Fault
-    queue_seconds: float
-    service_seconds: float
-
-
 class LLMClient:
     """A `ChatModel` over one LangChain model.
 
     At most `settings.concurrency` attempts are in flight. Faults that may pass (429, 5xx, a broken connection, a
-    timeout, a garbled reply) are met by up to `settings.max_attempts` attempts; between them the slot is given
-    back for an exponential back-off with jitter, or for as long as the provider's Retry-After asks.
+    timeout, a garbled or an empty reply) are met by up to `settings.max_attempts` attempts; between them the slot is
+    given back for an exponential back-off with jitter, or for as long as the provider's Retry-After asks. A parameter
+    that the model refuses is left out of this and every later request, which costs no attempt.
 
-    `complete` raises `ModelSetupError` for what would fail every other call too: a refused key, an
-    exhausted quota, a model or path the server does not know.
+    `complete` raises `ModelSetupError` for what would fail every other call too (a refused key, an exhausted quota, a
+    model or path the server does not know), `ProviderDownError` when the breaker is open, `BudgetError` when the budget
+    is spent.
     """
 
     def __init__(
@@ -59,76 +56,162 @@ class LLMClient:
         settings: LLMSettings,
         *,
         name: str,
+        identity: Mapping[str, object],
+        cache: ReplyCache | None = None,
+        budget: Budget | None = None,
         rng: random.Random | None = None,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        """`identity` is who replies, for the keys of `cache` (None = nothing is kept); `budget` None = unbounded."""
         self._access = access
         self._settings = settings
         self._name = name
+        self._identity = identity
+        self._cache = cache
+        self._budget = budget
         self._rng = rng or random.Random(settings.seed)
         self._sleep = sleep
         self._clock = clock
         self._slots = anyio.CapacityLimiter(settings.concurrency or access.default_concurrency)
-        self._by_limit: dict[int, BaseChatModel] = {}
+        self._limits = RateLimits(settings.requests_per_minute, settings.tokens_per_minute)
+        where = f" at {access.endpoint}" if access.endpoint else ""
+        self._described = f"{name!r}{where}"
+        self._breaker = Breaker(settings.breaker_failures, self._described)
+        self._capabilities = Capabilities(access.dropped, has_other_limit=access.dialect.other_limit is not None)
+        self._in_flight = InFlight()
+        self._dropped: set[str] = set()
 
     @property
     def name(self) -> str:
         return self._name
 
-    async def complete(self, messages: Sequence[Message], *, role: str, max_tokens: int | None = None) -> Reply:
-        chat = self._bounded(max_tokens)
-        turns: list[tuple[str, str]] = [(message.role, message.content) for message in messages]
-        call = LLMCall(role, self._name, prompt_sha(messages), input_tokens=None, output_tokens=None, attempts=0)
-        while True:
-            outcome = await self._attempt(chat, turns)
-            call = replace(
-                call,
-                attempts=call.attempts + 1,
-                queue_seconds=call.queue_seconds + outcome.queue_seconds,
-                service_seconds=call.service_seconds + outcome.service_seconds,
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The parameters that were left out of calls because the model refuses them, replayed calls included."""
+        return tuple(sorted(self._dropped))
+
+    async def complete(self, request: ModelRequest) -> Reply:
+        asked = self._asked_for(request)
+        if self._cache is None:
+            return await self._ask(request, asked)
+        # Of what is asked for, not of what is sent: a new client does not know yet what the model refuses.
+        key = cache_key(self._identity, asked.as_mapping(), request)
+        async with self._in_flight.alone(key):
+            kept = self._cache.get(key)
+            if kept is not None:
+                return self._replayed(request, kept)
+            reply = await self._ask(request, asked)
+            if reply.text is not None:
+                call = reply.call
+                cached = CachedReply(reply.text, reply.tokens, call.attempts[-1], call.finish_reason, call.dropped)
+                self._cache.put(key, cached)
+            return reply
+
+    def _asked_for(self, request: ModelRequest) -> Parameters:
+        if isinstance(request.prompt, str) and self._access.completions is None:
+            raise ModelSetupError(
+                f"model {self._described} cannot continue a text, it only takes conversations: use a model on an "
+                "OpenAI-compatible server (base_url, with /completions) or a local: one"
             )
-            if not isinstance(outcome.result, Fault):
-                return _answered(call, outcome.result)
-            wait_seconds = self._wait_before_retry(outcome.result, call.attempts)
+        dialect = self._access.dialect
+        return parameters_of(
+            self._settings, request, takes_schema=dialect.schema is not None, takes_logprobs=dialect.logprobs
+        )
+
+    def _replayed(self, request: ModelRequest, kept: CachedReply) -> Reply:
+        self._dropped.update(kept.dropped)
+        paid = replace(kept.usage, queue_seconds=0.0, service_seconds=0.0)
+        metering = Metering(request, self._name, [paid], dropped=kept.dropped)
+        return Reply(kept.text, metering.call(finish_reason=kept.finish_reason, replayed=True), kept.tokens)
+
+    async def _ask(self, request: ModelRequest, asked: Parameters) -> Reply:
+        """Pay for a reply. Whatever comes of it, the budget is charged with what it took."""
+        if self._budget is not None:
+            self._budget.check()
+        metering = Metering(request, self._name)
+        try:
+            return await self._attempts(asked, metering)
+        finally:
+            if self._budget is not None and metering.attempts:
+                self._budget.charge(metering.call())
+
+    async def _attempts(self, asked: Parameters, metering: Metering) -> Reply:
+        tries = 0
+        while True:
+            self._breaker.check()
+            sent = self._capabilities.fit(asked)
+            outcome = await self._attempt(metering.request, sent)
+            metering.attempts.append(outcome.attempt)
+            metering.dropped = self._capabilities.left_out(asked)
+            self._dropped.update(metering.dropped)
+            fault = outcome.fault
+            if fault is None and isinstance(outcome.result, Response):
+                self._breaker.succeeded()
+                response = outcome.result
+                return Reply(response.text, metering.call(finish_reason=response.finish_reason), response.tokens)
+            if fault is None or fault.kind == "unsupported":
+                continue
+            tries += 1
+            wait_seconds = self._wait_before_retry(fault, tries)
             if wait_seconds is None:
-                return Reply(None, replace(call, error=outcome.result.message))
+                if fault.kind == "passing" and isinstance(outcome.result, Fault):
+                    self._breaker.failed(fault.message)
+                return Reply(None, metering.call(error=fault.message))
             asleep = self._clock()
             await self._sleep(wait_seconds)
-            call = replace(call, backoff_seconds=call.backoff_seconds + self._clock() - asleep)
+            metering.backoff_seconds += self._clock() - asleep
 
-    async def _attempt(self, chat: BaseChatModel, turns: list[tuple[str, str]]) -> _Outcome:
+    async def _attempt(self, request: ModelRequest, sent: Parameters) -> Outcome:
+        may_be_empty = bool(request.stop) or isinstance(request.prompt, str)
+        estimate = estimated_tokens(request, sent.max_tokens)
         asked = self._clock()
         async with self._slots:
-            sent = self._clock()
-            result: AIMessage | Fault
+            await self._limits.reserve(estimate)
+            began = self._clock()
+            result: Response | Fault
             try:
                 with anyio.fail_after(self._settings.timeout_seconds):
-                    result = await chat.ainvoke(turns)
+                    result = (await self._send(request, sent)).ending_before(request.stop)
             # Providers' packages share no base exception, and whatever they raise must not cost the ledger its entry.
             except Exception as error:  # noqa: BLE001
-                result = self._read(error)
-            return _Outcome(result, sent - asked, self._clock() - sent)
+                result = self._read(error, sent)
+            outcome = Outcome(result, began - asked, self._clock() - began, may_be_empty)
+        self._limits.settle(estimate, outcome.used_tokens)
+        return outcome
 
-    def _read(self, error: Exception) -> Fault:
+    async def _send(self, request: ModelRequest, sent: Parameters) -> Response:
+        if isinstance(request.prompt, str):
+            assert self._access.completions is not None
+            return read_completion(await self._access.completions(request.prompt, completion_body(sent)))
+        chat = configured(self._access.chat, self._access.dialect, sent)
+        turns = [(message.role, message.content) for message in request.prompt]
+        beside = beside_messages(self._access.dialect, sent, request.json_schema)
+        return read_message(await chat.ainvoke(turns, **beside))
+
+    def _read(self, error: Exception, sent: Parameters) -> Fault:
         fault = read_fault(error, self._access.secrets)
+        if fault.kind == "lasting" and fault.status in (400, 422, None):
+            found = read_unsupported(causes(error), sent, refused_by_server=fault.status is not None)
+            if found is not None and self._capabilities.learn(found, sent):
+                fault = replace(fault, kind="unsupported", cost_nothing=True)
         if isinstance(error, TimeoutError) and not str(error):
             return replace(fault, message=f"no reply within {self._settings.timeout_seconds:g} s")
         return replace(fault, message=well_formed(fault.message))
 
-    def _wait_before_retry(self, fault: Fault, attempts: int) -> float | None:
+    def _wait_before_retry(self, fault: Fault, tries: int) -> float | None:
         """Seconds to wait for the next attempt; None = there is none."""
         if fault.kind == "setup":
             raise ModelSetupError(self._setup_message(fault))
-        if fault.kind == "lasting" or attempts >= self._settings.max_attempts:
+        if fault.kind == "lasting" or tries >= self._settings.max_attempts:
             return None
-        backoff = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2.0 ** (attempts - 1))
+        # Not tenacity: it draws its jitter from the global random state.
+        backoff = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2.0 ** (tries - 1))
         backoff *= self._rng.uniform(0.5, 1.0)
         asked_for = fault.retry_after_seconds or 0.0
         return None if asked_for > LONGEST_RETRY_AFTER_SECONDS else max(backoff, asked_for)
 
     def _setup_message(self, fault: Fault) -> str:
-        where = f" at {self._access.endpoint}" if self._access.endpoint else ""
         if fault.status == 404:
             advice = "check the model's name and base_url (most servers want it to end in /v1)"
         elif fault.status in (401, 403):
@@ -136,32 +219,4 @@ class LLMClient:
             advice = f"check the key in ${variable}" if variable else "name the key's variable in llm.api_key_variable"
         else:
             advice = "check the account's quota and billing"
-        return f"model {self._name!r}{where} refuses every call: {fault.message}; {advice}"
-
-    def _bounded(self, max_tokens: int | None) -> BaseChatModel:
-        if max_tokens is None or max_tokens <= self._settings.max_tokens:
-            return self._access.chat
-        if max_tokens not in self._by_limit:
-            self._by_limit[max_tokens] = self._access.chat.model_copy(update={self._access.limit_field: max_tokens})
-        return self._by_limit[max_tokens]
-
-
-def prompt_sha(messages: Sequence[Message]) -> str:
-    """16 hex digits of the SHA-256 of the messages as canonical JSON: roles, contents and their order."""
-    canonical = json.dumps([[message.role, message.content] for message in messages], separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
-
-
-def _answered(call: LLMCall, message: AIMessage) -> Reply:
-    usage = read_usage(message)
-    return Reply(
-        read_text(message),
-        replace(
-            call,
-            input_tokens=usage.input,
-            output_tokens=usage.output,
-            cached_input_tokens=usage.cached,
-            reasoning_tokens=usage.reasoning,
-            finish_reason=read_finish_reason(message),
-        ),
-    )
+        return f"model {self._described} refuses every call: {fault.message}; {advice}"

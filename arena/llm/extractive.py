@@ -35,9 +35,9 @@ def answer(prompt: str) -> str:
     number not in the question, else the sentence's last three words. Ties go to the earliest sentence.
     """
     questions: list[str] = _QUESTION.findall(prompt)
-    asked = _content_words(questions[-1]) if questions else set()
+    asked = content_words(questions[-1]) if questions else set()
     sentences = [sentence for passage in passages(prompt) for sentence in _SENTENCE_END.split(passage)]
-    overlaps = [len(asked & _content_words(sentence)) for sentence in sentences]
+    overlaps = [len(asked & content_words(sentence)) for sentence in sentences]
     if not overlaps or max(overlaps) == 0:
         return ABSTENTION
     return _span(sentences[overlaps.index(max(overlaps))], asked)
@@ -45,27 +45,34 @@ def answer(prompt: str) -> str:
 
 def passages(prompt: str) -> list[str]:
     """The numbered passages of `prompt`, each on one line, without its number and title."""
-    found: list[str] = []
+    return [text for _, text in titled_passages(prompt)]
+
+
+def titled_passages(prompt: str) -> list[tuple[str, str]]:
+    """Title and text of each numbered passage of `prompt`; the title is empty where there is none."""
+    found: list[tuple[str, str]] = []
     inside = False
     for line in prompt.splitlines():
         start = _PASSAGE.match(line)
         if start:
             title, colon, text = start["first"].partition(": ")
-            found.append(text if colon else title)
+            found.append((title, text) if colon else ("", title))
         elif inside and not _END_OF_PASSAGE.match(line):
-            found[-1] += f" {line}"
+            title, text = found[-1]
+            found[-1] = (title, f"{text} {line}")
         inside = bool(start) or (inside and not _END_OF_PASSAGE.match(line))
     return found
 
 
-def _content_words(text: str) -> set[str]:
+def content_words(text: str) -> set[str]:
+    """The words of `text` in small letters, without those that carry no meaning of their own."""
     return {word for word in _WORD.findall(text.lower()) if word not in _EMPTY_WORDS}
 
 
 def _span(sentence: str, asked: set[str]) -> str:
     for pattern in (_NAME, _NUMBER):
         for span in pattern.findall(sentence):
-            words = _content_words(span)
+            words = content_words(span)
             if words and not words & asked:
                 return str(span)
     return " ".join(sentence.rstrip(".!?").split()[-_LAST_WORDS:])

@@ -1,12 +1,12 @@
 """A language model that is none: for dry runs and tests, without weights, key or network.
 
 It is a LangChain model, so that it is asked, limited, retried and counted by the same client as a real one.
-Tokens are words: runs of characters between white space.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +15,54 @@ import httpx
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from arena.config import LLMSettings
 from arena.llm.access import ModelAccess
-from arena.llm.extractive import answer
-from arena.llm.fake_script import Playback, Rule, Script, read_script
+from arena.llm.fake_faults import FaultName, drawn_error, scripted_error
+from arena.llm.fake_playback import Playback
+from arena.llm.fake_reply import TEXT, FakeRequest, compose, message, spoiled
+from arena.llm.fake_script import Rule, Script, read_script
+from arena.llm.fake_tally import Tally
 
-# Where the fake would be, were it a server; nothing is sent there.
-_REQUEST = httpx.Request("POST", "http://fake.invalid/v1/chat/completions")
+_TURNS = {"human": "user", "ai": "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Reaction:
+    """How a request is met: by a fault, by a rule, or by the built-in rules (both None)."""
+
+    fault: FaultName | None = None
+    rule: Rule | None = None
+    error: Exception | None = None
+
+    @property
+    def name(self) -> str | None:
+        """What the tally calls the fault: as drawn, else the rule's error; None = there is none."""
+        if self.fault is not None or self.rule is None or self.rule.error is None:
+            return self.fault
+        return str(self.rule.error)
 
 
 class FakeChat(BaseChatModel):
-    """Plays a script; what the script leaves open is answered by the extractive rules."""
+    """Plays a script; what the script leaves open is answered by the built-in rules.
 
+    Understands OpenAI's `max_tokens`, `stop`, `logprobs`, `top_logprobs` and `response_format`; whatever else is sent
+    or set changes no reply, but makes another call of it.
+    """
+
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
     max_tokens: int | None = None
     _playback: Playback = PrivateAttr()
+    _tally: Tally = PrivateAttr()
 
     def __init__(self, script: Script, **values: Any) -> None:
         super().__init__(**values)
         self._playback = Playback(script)
+        self._tally = Tally(script.tally)
 
     @property
     def _llm_type(self) -> str:
@@ -49,8 +75,8 @@ class FakeChat(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        prompt = _prompt(messages)
-        return self._result(messages, self._playback.react(prompt))
+        request = self._request(messages, stop, kwargs)
+        return _result(self._hand_out(request, self._react(request)))
 
     async def _agenerate(
         self,
@@ -59,48 +85,84 @@ class FakeChat(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        prompt = _prompt(messages)
-        rule = self._playback.react(prompt)
-        latency_seconds = self._playback.latency_seconds(rule)
+        return _result(await self.reply(self._request(messages, stop, kwargs)))
+
+    async def reply(self, request: FakeRequest) -> AIMessage:
+        """The message that answers `request`; raises what a provider's package would."""
+        reaction = self._react(request)
+        latency_seconds = self._playback.latency_seconds(reaction.rule)
         if latency_seconds:
             await anyio.sleep(latency_seconds)
-        return self._result(messages, rule)
+        return self._hand_out(request, reaction)
 
-    def _result(self, messages: list[BaseMessage], rule: Rule | None) -> ChatResult:
+    def _request(self, messages: list[BaseMessage], stop: list[str] | None, kwargs: dict[str, Any]) -> FakeRequest:
+        parameters = {"temperature": self.temperature, "top_p": self.top_p, "seed": self.seed, **kwargs}
+        max_tokens = parameters.pop("max_tokens", None)
+        wanted, alternatives = parameters.pop("logprobs", None), parameters.pop("top_logprobs", None)
+        return FakeRequest(
+            turns=tuple((_TURNS.get(turn.type, turn.type), str(turn.text)) for turn in messages),
+            max_tokens=self.max_tokens if max_tokens is None else max_tokens,
+            stop=tuple(stop or ()),
+            alternatives=alternatives or 0 if wanted else None,
+            response_format=parameters.pop("response_format", None),
+            parameters=parameters,
+        )
+
+    def _react(self, request: FakeRequest) -> _Reaction:
+        fault = self._playback.fault(request)
+        error = drawn_error(fault, self._playback.script.faults, form=request.wants_form)
+        if error is not None:
+            return _Reaction(fault, error=error)
+        rule = self._playback.react(request.prompt)
         if rule is not None and rule.error is not None:
-            raise _fault(rule)
-        # Earlier turns are worked examples: their passages and questions are not the ones at hand.
-        text = answer(str(messages[-1].text)) if rule is None or rule.reply is None else rule.reply
-        words = text.split()
-        cut = self.max_tokens is not None and len(words) > self.max_tokens
-        if cut:
-            words = words[: self.max_tokens]
-            text = " ".join(words)
-        message = AIMessage(text, response_metadata={"finish_reason": "length" if cut else "stop"})
-        if rule is None or rule.usage:
-            counts = len(_prompt(messages).split()), len(words)
-            message.usage_metadata = UsageMetadata(
-                input_tokens=counts[0], output_tokens=counts[1], total_tokens=sum(counts)
+            return _Reaction(rule=rule, error=scripted_error(rule.error, rule.message, rule.retry_after_seconds))
+        return _Reaction(fault, rule)
+
+    def _hand_out(self, request: FakeRequest, reaction: _Reaction) -> AIMessage:
+        """The reply, or the error raised, and either of them entered in the tally."""
+        if reaction.error is not None:
+            refused = isinstance(reaction.error, httpx.HTTPStatusError)
+            self._tally.add(request, (0, 0) if refused else (None, None), reaction.name)
+            raise reaction.error
+        said, ending = spoiled(compose(request, reaction.rule), reaction.fault)
+        told = reaction.fault != "no_usage" and (reaction.rule is None or reaction.rule.usage)
+        reply = message(request, said, ending, usage=told)
+        usage = reply.usage_metadata
+        tokens = (usage["input_tokens"], usage["output_tokens"]) if usage else (None, None)
+        self._tally.add(request, tokens, reaction.name)
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class FakeCompletions:
+    """The same script as a completions endpoint."""
+
+    chat: FakeChat
+
+    async def __call__(self, prompt: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        parameters = dict(body)
+        stop = parameters.pop("stop", None) or ()
+        reply = await self.chat.reply(
+            FakeRequest(
+                turns=((TEXT, prompt),),
+                max_tokens=parameters.pop("max_tokens", self.chat.max_tokens),
+                stop=(stop,) if isinstance(stop, str) else tuple(stop),
+                alternatives=parameters.pop("logprobs", None),
+                parameters=parameters,
             )
-        return ChatResult(generations=[ChatGeneration(message=message)])
+        )
+        said = reply.response_metadata
+        choice = {"text": reply.text, "finish_reason": said["finish_reason"], "logprobs": said.get("logprobs")}
+        usage = reply.usage_metadata
+        counts = usage and {"prompt_tokens": usage["input_tokens"], "completion_tokens": usage["output_tokens"]}
+        return {"object": "text_completion", "choices": [choice], "usage": counts}
 
 
 def fake_access(settings: LLMSettings, script: Path | None) -> ModelAccess:
     """The fake with the script in the file `script` (None = without one)."""
     chat = FakeChat(Script() if script is None else read_script(script), max_tokens=settings.max_tokens)
-    return ModelAccess(chat)
+    return ModelAccess(chat, completions=FakeCompletions(chat))
 
 
-def _prompt(messages: Sequence[BaseMessage]) -> str:
-    return "\n".join(str(message.text) for message in messages)
-
-
-def _fault(rule: Rule) -> httpx.HTTPError:
-    if rule.error == "timeout":
-        return httpx.ReadTimeout(rule.message, request=_REQUEST)
-    if rule.error == "reset":
-        return httpx.ReadError(rule.message, request=_REQUEST)
-    seconds = rule.retry_after_seconds
-    headers = {} if seconds is None else {"retry-after": f"{seconds:g}"}
-    response = httpx.Response(int(rule.error or 0), headers=headers, request=_REQUEST)
-    return httpx.HTTPStatusError(rule.message, request=_REQUEST, response=response)
+def _result(reply: AIMessage) -> ChatResult:
+    return ChatResult(generations=[ChatGeneration(message=reply)])

@@ -4,20 +4,37 @@
     rules:                           # the first that applies is played
       - when: "born in"              # regular expression, searched in the whole prompt; left out = always
         reply: "Paris"
+      - when: "relevant"
+        probabilities: {"yes": 0.8, "no": 0.1}   # of the first word; the likeliest is replied where `reply` is left out
       - when: "mayor"
         error: 429                   # an HTTP status from 400 to 599, `timeout` or `reset`
         message: "slow down"         # what the error says
         retry_after_seconds: 2
         times: 1                     # plays once, then no longer applies
+      - when: "river"
+        reply: "Tarn"
+        usage: false                 # the reply comes without token counts
+        latency_seconds: 1
     replies: ["first", "second"]     # used up in order by calls that no rule applies to
+    faults:                          # shares of all calls that meet a fault, whatever the rules say
+      rate_limit: 0.05               # all of them, and what they do: `arena.llm.fake_faults.FaultRates`
+      rate_limit_retry_after: 0.02
+      retry_after_seconds: 0.01
+      no_usage: 0.02
+    seed: 7                          # of the faults; which call meets which is the same at any concurrency
+    tally: "asked.jsonl"             # beside the script: every request, as it is answered (`arena.llm.fake_tally`)
 
-A call that neither covers is answered by the extractive rules of `arena.llm.fake`; with `replies` used up it
-fails. The file is YAML or JSON.
+A call that neither covers is answered by built-in rules: a form that was asked for with the smallest one that its
+schema allows (`arena.llm.fake_form`), a judgement by the words it shares with the passages (`arena.llm.fake_labels`),
+all else with a few words of a passage (`arena.llm.extractive`). With `replies` used up it fails. A call that meets a
+429, a 500, a timeout or a broken connection from `faults` uses up neither a rule nor a reply. The file is YAML (where
+"yes" and "no" need their quotes) or JSON.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -26,22 +43,31 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from arena.config import Settings
 from arena.errors import ModelSetupError
+from arena.llm.fake_faults import FaultRates
 
 MAX_STATUS = 599
 MIN_STATUS = 400
 
 
 class Rule(Settings):
-    """One scripted reaction: a reply or an error. `usage: false` leaves the token counts out of the reply."""
+    """One scripted reaction: a reply or an error. `probabilities` are those of its first word, sum at most 1."""
 
     when: str | None = None
     reply: str | None = None
+    probabilities: Mapping[str, float] | None = None
     error: int | Literal["timeout", "reset"] | None = None
     message: str = "scripted error"
     retry_after_seconds: float | None = Field(default=None, ge=0)
     latency_seconds: float | None = Field(default=None, ge=0)
     times: int | None = Field(default=None, ge=1)
     usage: bool = True
+
+    @property
+    def text(self) -> str | None:
+        """What is replied; None = it is an error."""
+        if self.reply is None and self.probabilities:
+            return max(self.probabilities, key=self.probabilities.__getitem__)
+        return self.reply
 
     @field_validator("when")
     @classmethod
@@ -59,46 +85,35 @@ class Rule(Settings):
             raise ValueError(f"a status of an error lies in {MIN_STATUS}..{MAX_STATUS}")
         return value
 
+    @field_validator("probabilities")
+    @classmethod
+    def _are_of_words(cls, value: Mapping[str, float] | None) -> Mapping[str, float] | None:
+        if value is None:
+            return None
+        if not value or any(len(word.split()) != 1 or not 0.0 < share <= 1.0 for word, share in value.items()):
+            raise ValueError("needs single words, each with a probability above 0 and up to 1")
+        if sum(value.values()) > 1.0 + 1e-9:
+            raise ValueError("the probabilities add up to more than 1")
+        return value
+
     @model_validator(mode="after")
     def _reacts_in_one_way(self) -> Rule:
-        if (self.reply is None) == (self.error is None):
-            raise ValueError("exactly one of 'reply' and 'error' is needed")
+        if (self.text is None) == (self.error is None):
+            raise ValueError("exactly one of 'reply' and 'error' is needed ('probabilities' can stand for a reply)")
+        if self.reply is not None and self.probabilities and not {*self.reply.split()[:1]} & {*self.probabilities}:
+            raise ValueError("'probabilities' lack the first word of 'reply'")
         return self
 
 
 class Script(Settings):
-    """A whole script; empty = every call is answered by the extractive rules."""
+    """A whole script; empty = every call is answered by the built-in rules. `tally`: a file that is added to."""
 
     latency_seconds: float = Field(default=0.0, ge=0)
     rules: tuple[Rule, ...] = ()
     replies: tuple[str, ...] = ()
-
-
-class Playback:
-    """A script being played: counts what is used up. Returns the reaction to each prompt, in order of asking."""
-
-    def __init__(self, script: Script) -> None:
-        self._script = script
-        self._played = [0] * len(script.rules)
-        self._replied = 0
-
-    def react(self, prompt: str) -> Rule | None:
-        """The rule to play for `prompt`; None = the script says nothing."""
-        for place, rule in enumerate(self._script.rules):
-            used_up = rule.times is not None and self._played[place] >= rule.times
-            if not used_up and re.search(rule.when or "", prompt):
-                self._played[place] += 1
-                return rule
-        if not self._script.replies:
-            return None
-        self._replied += 1
-        if self._replied > len(self._script.replies):
-            return Rule(error=MIN_STATUS, message="the script's replies are used up")
-        return Rule(reply=self._script.replies[self._replied - 1])
-
-    def latency_seconds(self, rule: Rule | None) -> float:
-        own = rule.latency_seconds if rule is not None else None
-        return self._script.latency_seconds if own is None else own
+    faults: FaultRates = FaultRates()
+    seed: int = 0
+    tally: Path | None = None
 
 
 def read_script(path: Path) -> Script:
@@ -116,10 +131,11 @@ def read_script(path: Path) -> Script:
     except yaml.YAMLError as error:
         raise ModelSetupError(f"fake script {str(path)!r} is no YAML or JSON: {' '.join(str(error).split())}") from None
     try:
-        return Script.model_validate(content or {})
+        script = Script.model_validate(content or {})
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(str(part) for part in item['loc']) or 'the file'}: {item['msg'].removeprefix('Value error, ')}"
             for item in error.errors()
         )
         raise ModelSetupError(f"fake script {str(path)!r}: {problems}") from None
+    return script if script.tally is None else script.model_copy(update={"tally": path.parent / script.tally})

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Literal
 
-FaultKind = Literal["passing", "lasting", "setup"]
+FaultKind = Literal["passing", "lasting", "setup", "unsupported"]
 
 _MESSAGE_CHARS = 300
 _PASSING_STATUSES = frozenset({408, 409, 425, 429})
 _SETUP_STATUSES = frozenset({401, 402, 403, 404})
 _TRANSPORT_NAMES = frozenset({"TransportError", "APIConnectionError"})
+# The server behind a gateway may have written the whole reply that the gateway did not wait for.
+_GATEWAY_TIMEOUTS = frozenset({504, 524})
+_UNSENT_NAMES = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 _QUOTA_CODE = "insufficient_quota"
 
 
@@ -28,34 +31,40 @@ class Fault:
     """Why one attempt failed.
 
     `kind`: `passing` may be gone at the next attempt, `lasting` will not, `setup` will meet every call of
-    the run. `retry_after_seconds` is what the provider asked to wait (None = it did not say).
+    the run, `unsupported` is a parameter that can be left out. `retry_after_seconds` is what the provider asked to
+    wait (None = it did not say). `cost_nothing`: the provider refused the request or never got it; else it may have
+    worked on it, and nobody knows what it bills.
     """
 
     kind: FaultKind
     message: str
     status: int | None = None
     retry_after_seconds: float | None = None
+    cost_nothing: bool = False
 
 
 def read_fault(error: Exception, secrets: tuple[str, ...] = ()) -> Fault:
     """The fault behind `error`, by its HTTP status, else by the kind of exception; `secrets` are kept out of it."""
-    chain = tuple(_causes(error))
+    chain = causes(error)
     status = next((found for link in chain if (found := _status(link)) is not None), None)
     message = _message(chain, status, secrets)
     if status is not None:
         headers = next((named for link in chain if (named := _headers(link))), {})
-        return Fault(_kind_of_status(status, chain), message, status, _retry_after(headers))
+        cost_nothing = status not in _GATEWAY_TIMEOUTS
+        return Fault(_kind_of_status(status, chain), message, status, _retry_after(headers), cost_nothing)
     passing = any(_is_transport_fault(link) for link in chain)
-    return Fault("passing" if passing else "lasting", message)
+    unsent = any(base.__name__ in _UNSENT_NAMES for link in chain for base in type(link).__mro__)
+    return Fault("passing" if passing else "lasting", message, cost_nothing=unsent)
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
+def causes(error: BaseException) -> tuple[BaseException, ...]:
+    """`error` and what led to it, the first cause last."""
+    links: list[BaseException] = []
     link: BaseException | None = error
-    while link is not None and id(link) not in seen:
-        seen.add(id(link))
-        yield link
+    while link is not None and link not in links:
+        links.append(link)
         link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+    return tuple(links)
 
 
 def _status(error: BaseException) -> int | None:

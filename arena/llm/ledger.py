@@ -2,37 +2,155 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from arena.errors import ModelCallError
-from arena.protocols import ChatModel, Message
+from pydantic import BaseModel
+
+from arena.errors import AllowanceSpent, ModelCallError, UnreadableReplyError
+from arena.llm import judging, structured
+from arena.llm.allowance import FINAL_CALLS, FINAL_ROLE, UNBOUNDED, Allowance
+from arena.llm.reasoning import cut_before_speaking
+from arena.protocols import ChatModel, Continuation, Judgement, Message, ModelRequest, Reply
 from arena.types import LLMCall, well_formed
+
+S = TypeVar("S", bound=BaseModel)
+
+# What servers of reasoning models say when a reply's bound leaves no room for anything but reasoning.
+_BOUND_REFUSED = re.compile(r"max[_ ](?:completion[_ ]|output[_ ])?tokens|output limit", re.IGNORECASE)
 
 
 class Ledger:
     """A `Writer` for one question: asks `model` and keeps every entry, the failed ones included.
 
-    `clock` gives the seconds since the question's start.
+    `clock` gives the seconds since the question's start. A call that was cancelled leaves no entry, but counts as
+    asked. When `allowance` is used up, only the final answer is still granted a few calls.
     """
 
-    def __init__(self, model: ChatModel, clock: Callable[[], float]) -> None:
+    def __init__(self, model: ChatModel, clock: Callable[[], float], allowance: Allowance = UNBOUNDED) -> None:
         self._model = model
         self._clock = clock
+        self._allowance = allowance
         self._entries: list[LLMCall | None] = []
+        self._final_calls = 0
+        self._reasons = False
 
     @property
     def calls(self) -> tuple[LLMCall, ...]:
         """The finished calls, in the order in which they were asked, whichever finished first."""
         return tuple(entry for entry in self._entries if entry is not None)
 
-    async def write(self, messages: Sequence[Message], *, role: str, max_tokens: int | None = None) -> str:
+    async def write(self, messages: Sequence[Message], *, role: str, room: int | None = None) -> str:
+        return _text(await self._enter(ModelRequest(tuple(messages), role, room=room)))
+
+    async def draft(
+        self,
+        messages: Sequence[Message],
+        *,
+        role: str,
+        limit: int | None = None,
+        stop: tuple[str, ...] = (),
+        logprobs: bool = False,
+    ) -> Continuation:
+        alternatives = 1 if logprobs else 0
+        return _continuation(
+            await self._enter(ModelRequest(tuple(messages), role, limit=limit, stop=stop, alternatives=alternatives))
+        )
+
+    async def classify(self, messages: Sequence[Message], labels: Sequence[str], *, role: str) -> Judgement:
+        """Raises ValueError for labels that cannot be told apart; see `check_labels`."""
+        judging.check_labels(labels)
+        request = ModelRequest(tuple(messages), role, limit=judging.label_limit(labels))
+        reply = await self._judge(request)
+        judgement = judging.read_judgement(reply, labels)
+        if judgement is None:
+            turns = judging.repair_turns(messages, _text(reply), labels)
+            judgement = judging.read_judgement(await self._judge(replace(request, prompt=turns, repair=True)), labels)
+        return judgement or Judgement(None, "T0")
+
+    async def ask(self, messages: Sequence[Message], schema: type[S], *, role: str) -> S:
+        turns = structured.schema_turns(messages, schema)
+        request = ModelRequest(turns, role, json_schema=schema.model_json_schema())
+        reply = await self._enter(request)
+        reading = structured.read_reply(reply, schema)
+        if reading.problem is not None:
+            turns = structured.repair_turns(turns, _text(reply), reading.problem)
+            reply = await self._enter(replace(request, prompt=turns, repair=True))
+            reading = structured.read_reply(reply, schema)
+        if reading.value is None:
+            raise UnreadableReplyError(
+                f"{self._who(role)}: no reply is a {schema.__name__}, not even after a repair turn: {reading.problem}",
+                raw=_text(reply),
+            )
+        return reading.value
+
+    async def continue_text(
+        self, prompt: str, *, role: str, limit: int, stop: tuple[str, ...] = (), alternatives: int = 0
+    ) -> Continuation:
+        return _continuation(
+            await self._enter(ModelRequest(prompt, role, limit=limit, stop=stop, alternatives=alternatives))
+        )
+
+    async def _judge(self, request: ModelRequest) -> Reply:
+        """Ask for a label, within few tokens until the model shows that it reasons first and needs all it may have.
+
+        Probabilities are not asked of a model that reasons: they would mean nothing, and some servers refuse.
+        """
+        if not self._reasons:
+            reply = await self._record(replace(request, alternatives=judging.ALTERNATIVES))
+            if not _wants_room(reply):
+                return self._checked(reply, request)
+            self._reasons = True
+            request = replace(request, repair=True)
+        return await self._enter(replace(request, limit=None))
+
+    async def _enter(self, request: ModelRequest) -> Reply:
+        return self._checked(await self._record(request), request)
+
+    async def _record(self, request: ModelRequest) -> Reply:
+        """The reply, with its entry in its place. Nothing is awaited between a grant and its count."""
+        self._grant(request.role)
         place = len(self._entries)
         self._entries.append(None)
         started = self._clock()
-        reply = await self._model.complete(messages, role=well_formed(role), max_tokens=max_tokens)
-        self._entries[place] = replace(reply.call, started_seconds=started)
+        reply = await self._model.complete(replace(request, role=well_formed(request.role)))
+        call = replace(reply.call, started_seconds=started)
+        self._entries[place] = call
+        return replace(reply, call=call)
+
+    def _grant(self, role: str) -> None:
+        attempts = (attempt for call in self.calls for attempt in call.attempts)
+        tokens = sum((attempt.input_tokens or 0) + (attempt.output_tokens or 0) for attempt in attempts)
+        spent = self._allowance.spent(len(self._entries), tokens)
+        if spent is None:
+            return
+        if role != FINAL_ROLE or self._final_calls >= FINAL_CALLS:
+            raise AllowanceSpent(f"{self._who(role)}: {spent}")
+        self._final_calls += 1
+
+    def _checked(self, reply: Reply, request: ModelRequest) -> Reply:
         if reply.text is None:
-            attempts = f"{reply.call.attempts} attempt{'s' if reply.call.attempts != 1 else ''}"
-            raise ModelCallError(f"model {self._model.name!r}, role {role!r}, after {attempts}: {reply.call.error}")
-        return reply.text
+            number = len(reply.call.attempts)
+            attempts = f"{number} attempt{'s' if number != 1 else ''}"
+            raise ModelCallError(f"{self._who(request.role)}, after {attempts}: {reply.call.error}")
+        return reply
+
+    def _who(self, role: str) -> str:
+        return f"model {self._model.name!r}, role {role!r}"
+
+
+def _wants_room(reply: Reply) -> bool:
+    """Whether a reply bounded to a label's length could only be reasoning, or was refused because of that."""
+    if reply.text is None:
+        return bool(_BOUND_REFUSED.search(reply.call.error or ""))
+    return cut_before_speaking(reply.text, reply.call.finish_reason)
+
+
+def _continuation(reply: Reply) -> Continuation:
+    return Continuation(_text(reply), reply.tokens, reply.call.finish_reason)
+
+
+def _text(reply: Reply) -> str:
+    return reply.text or ""

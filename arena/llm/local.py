@@ -14,6 +14,7 @@ import secrets
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ import anyio
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
-from arena.llm.access import PLAIN, ModelAccess
+from arena.llm.access import PLAIN, Dialect, ModelAccess
+from arena.llm.completions import OpenAICompletions
+from arena.llm.remote import openai_dialect
 
 CONTEXT_TOKENS = 8192
 _BATCH_TOKENS = 256
@@ -77,10 +80,18 @@ async def local_access(settings: LLMSettings, name: str, weights: Callable[[str]
                 max_retries=0,
                 temperature=settings.temperature,
                 max_tokens=settings.max_tokens,
+                top_p=settings.top_p,
                 seed=settings.seed,
                 **PLAIN,
             )
-            yield ModelAccess(chat, key=key, default_concurrency=1)
+            yield ModelAccess(
+                chat,
+                openai_dialect(chat) or Dialect(),
+                OpenAICompletions(chat.root_async_client, path.stem),
+                key=key,
+                default_concurrency=1,
+                engine=f"xllamacpp {version('xllamacpp')}",
+            )
     finally:
         del server  # the last reference: stops the server and frees the model
 

@@ -1,10 +1,14 @@
-"""What a LangChain reply says: its text, how it ended, and the tokens the provider counted."""
+"""What a provider's response says: its text, how it ended, and the tokens it counted."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from arena.llm.reasoning import was_cut
+from arena.llm.token_choices import choices_of_text, cut_at, read_choices
+from arena.protocols import TokenChoice
 from arena.types import well_formed
 
 if TYPE_CHECKING:
@@ -12,6 +16,7 @@ if TYPE_CHECKING:
 
 # OpenAI and its kin; Anthropic; Ollama.
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason")
+_WITHHELD = frozenset({"content_filter", "safety", "blocklist", "prohibited_content", "recitation", "refusal"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +28,65 @@ class Usage:
     cached: int | None = None
     reasoning: int | None = None
 
+    @property
+    def total(self) -> int | None:
+        return None if self.input is None or self.output is None else self.input + self.output
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response that was well-formed. `tokens` spell `text`; none where the provider gave no log-probabilities."""
+
+    text: str
+    usage: Usage
+    finish_reason: str | None = None
+    tokens: tuple[TokenChoice, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing was written, and neither the token limit nor reasoning accounts for it."""
+        return not self.text.strip() and not was_cut(self.finish_reason) and not self.usage.reasoning
+
+    @property
+    def is_withheld(self) -> bool:
+        """There is no text because the provider's filter took it away or the model declined."""
+        return not self.text.strip() and (self.finish_reason or "").lower() in _WITHHELD
+
+    def ending_before(self, stop: Sequence[str]) -> Response:
+        """This response, ended before the first of the `stop` strings where the provider did not see to it."""
+        text, tokens = cut_at(self.text, self.tokens, stop)
+        return self if text == self.text else replace(self, text=text, tokens=tokens, finish_reason="stop")
+
+
+def read_message(message: AIMessage) -> Response:
+    """A reply to a conversation."""
+    text = read_text(message)
+    choices = read_choices(message.response_metadata.get("logprobs"))
+    return Response(text, read_usage(message), read_finish_reason(message), choices_of_text(choices, text))
+
+
+def read_completion(body: Mapping[str, Any]) -> Response:
+    """A continuation of a text, in OpenAI's form.
+
+    Raises:
+        ValueError: the body has no choice, or an error in its place.
+    """
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+        raise ValueError(f"a completion without a choice: {str(body.get('error') or sorted(map(str, body)))[:200]}")
+    choice = choices[0]
+    finish = choice.get("finish_reason")
+    return Response(
+        well_formed(str(choice.get("text") or "")),
+        _usage_of_completion(body.get("usage")),
+        None if finish is None else well_formed(str(finish)),
+        read_choices(choice.get("logprobs")),
+    )
+
 
 def read_text(message: AIMessage) -> str:
-    """The reply's text: all its text blocks in order, well-formed, empty when it has none."""
-    return well_formed(str(message.text))
+    """The reply's text: all its text blocks in order, well-formed, else the words it was refused in, else empty."""
+    return well_formed(str(message.text) or str(message.additional_kwargs.get("refusal") or ""))
 
 
 def read_usage(message: AIMessage) -> Usage:
@@ -44,6 +104,22 @@ def read_usage(message: AIMessage) -> Usage:
         cached=usage.get("input_token_details", {}).get("cache_read"),
         reasoning=usage.get("output_token_details", {}).get("reasoning"),
     )
+
+
+def _usage_of_completion(usage: Any) -> Usage:
+    if not isinstance(usage, Mapping):
+        return Usage()
+    return Usage(
+        _count(usage, "prompt_tokens"),
+        _count(usage, "completion_tokens"),
+        _count(usage.get("prompt_tokens_details"), "cached_tokens"),
+        _count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+    )
+
+
+def _count(counts: Any, name: str) -> int | None:
+    value = counts.get(name) if isinstance(counts, Mapping) else None
+    return value if isinstance(value, int) and value >= 0 else None
 
 
 def read_finish_reason(message: AIMessage) -> str | None:

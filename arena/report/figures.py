@@ -40,6 +40,15 @@ def tokens_text(cell: CellSummary) -> str:
     return "unknown" if spent.input is None or spent.output is None else f"{spent.input + spent.output:,.0f}"
 
 
+def usd_text(usd: float | None) -> str:
+    """US dollars to three digits after the first that counts, or to the cent from one dollar up."""
+    if usd is None:
+        return UNDEFINED
+    if usd == 0 or usd >= 1:
+        return f"{usd:,.2f}" if usd else "0"
+    return f"{Decimal(f'{usd:.3g}'):f}"
+
+
 def seconds_parts(cell: CellSummary) -> Parts:
     """Median and 95th percentile, and how many failed questions they leave out."""
     seconds = cell.latency_seconds

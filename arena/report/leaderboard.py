@@ -9,10 +9,14 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from arena.accounting import add_up
 from arena.metrics import METRICS, is_undefined
 from arena.metrics.stats import mean_interval, percentile
+from arena.prices import PriceTable
+from arena.report.controllers import ControllerSummary, ran_at, summarise_controllers
 from arena.report.pareto import pareto_front
-from arena.scoring import CellScores, ScoreTable, Usage, by_metric
+from arena.report.spending import PriceSource, SpendingSummary, price_source, summarise_spending
+from arena.scoring import CellScores, ScoreTable, by_metric
 from arena.types import GOLD_MODE, Dataset, Scalar, Score
 
 COVERAGE_FLOOR = 0.95
@@ -75,7 +79,10 @@ class CellSummary(Row):
     strategy: str
     retrieval_mode: str
     llm: str | None
-    fidelity_tier: Literal["T0", "T1", "T2"] | None
+    fidelity_tier: Literal["T0", "T1", "T2"] | None = Field(
+        description="The lowest tier of any judgement in the cell. Without a judgement: T0, or None for a strategy "
+        "that has no paper's arithmetic to be faithful to."
+    )
     cell: str = Field(description="The cell's key in records.jsonl and scores.parquet.")
     params: dict[str, Scalar] = Field(description="All else that can change the cell's answers: k, temperature, ...")
     n_questions: int
@@ -88,7 +95,15 @@ class CellSummary(Row):
     tokens_per_question: TokenSummary
     llm_calls_per_question: float
     retrievals_per_question: float
-    cost_usd_per_question: float | None = Field(description="None: the price of the model is unknown.")
+    cost_usd_per_question: float | None = Field(
+        description="What the calls cost, replayed ones at what they would have; None: that of any call is unknown."
+    )
+    cost_usd_total: float | None = None
+    judgements: dict[str, int] = Field(
+        default_factory=dict, description="Tier -> decisions that rest on it."
+    )
+    controllers: list[ControllerSummary] = Field(default_factory=list, description="What each branch came to.")
+    spending: SpendingSummary | None = Field(default=None, description="None: written before money was counted.")
     on_pareto_front: bool = Field(
         description="No other cell has at least this answer F1 for at most these tokens per question and is strictly "
         "better in one of them. F1 counts failed questions as 0; chance is not considered. False for the oracle, and "
@@ -103,12 +118,20 @@ class Leaderboard(Row):
     run_id: str
     fingerprint: str
     dataset: DatasetSummary
+    prices: PriceSource | None = Field(default=None, description="None: nothing was priced.")
     cells: list[CellSummary]
     comparisons: list[dict[str, Any]] = Field(default_factory=list)
 
 
 def build_leaderboard(
-    table: ScoreTable, dataset: Dataset, *, run_id: str, fingerprint: str, tiers: Mapping[str, str | None], seed: int
+    table: ScoreTable,
+    dataset: Dataset,
+    *,
+    run_id: str,
+    fingerprint: str,
+    tiers: Mapping[str, str | None],
+    seed: int,
+    prices: PriceTable | None = None,
 ) -> Leaderboard:
     """Summarise a score table.
 
@@ -117,8 +140,9 @@ def build_leaderboard(
         dataset: what was asked.
         run_id: identity of the run folder.
         fingerprint: identity of the run's settings.
-        tiers: fidelity tier of each strategy.
+        tiers: highest fidelity tier of each strategy.
         seed: of the bootstrap. Every cell uses the same resamples for the same n.
+        prices: what `table` was priced with, to be named.
     """
     rows = [_summarise(cell, tiers.get(cell.cell.strategy), seed) for cell in table.cells]
     front = pareto_front([(_value(row), _tokens(row)) for row in rows])
@@ -131,6 +155,7 @@ def build_leaderboard(
             n_documents=len(dataset.documents),
             n_questions=len(dataset.questions),
         ),
+        prices=price_source(prices) if prices else None,
         cells=[row.model_copy(update={"on_pareto_front": on_front}) for row, on_front in zip(rows, front, strict=True)],
     )
 
@@ -158,11 +183,13 @@ def summarise_metric(scores: Sequence[Score], seed: int, *, binary: bool = False
 
 def _summarise(cell: CellScores, tier: Any, seed: int) -> CellSummary:
     usage = list(cell.usage.values())
+    account = add_up(one.account for one in usage)
+    spent = account.whole
     return CellSummary(
         strategy=cell.cell.strategy,
         retrieval_mode=cell.cell.retrieval_mode,
         llm=cell.cell.llm,
-        fidelity_tier=tier,
+        fidelity_tier=ran_at(cell.decisions, tier),
         cell=cell.cell.key,
         params=dict(cell.cell.params),
         n_questions=len(usage),
@@ -176,18 +203,21 @@ def _summarise(cell: CellScores, tier: Any, seed: int) -> CellSummary:
         },
         latency_seconds=_latency([one.latency_seconds for one in usage if one.measured]),
         tokens_per_question=TokenSummary(
-            input=_mean([one.input_tokens for one in usage]), output=_mean([one.output_tokens for one in usage])
+            input=_per(len(usage), spent.input_tokens.value), output=_per(len(usage), spent.output_tokens.value)
         ),
-        llm_calls_per_question=sum(one.llm_calls for one in usage) / len(usage),
+        llm_calls_per_question=spent.calls / len(usage),
         retrievals_per_question=sum(one.retrievals for one in usage) / len(usage),
-        cost_usd_per_question=_cost(usage),
+        cost_usd_per_question=_per(len(usage), spent.usd.value),
+        cost_usd_total=spent.usd.value,
+        judgements=dict(sorted(cell.decisions.judgements.items())),
+        controllers=summarise_controllers(cell.decisions),
+        spending=summarise_spending(account),
         on_pareto_front=False,
     )
 
 
-def _cost(usage: Sequence[Usage]) -> float | None:
-    """Money per question: zero without a model call, else unknown until the model has a price."""
-    return None if any(one.llm_calls for one in usage) else 0.0
+def _per(questions: int, total: float | None) -> float | None:
+    return None if total is None else total / questions
 
 
 def _latency(seconds: Sequence[float]) -> LatencySummary:
@@ -197,11 +227,6 @@ def _latency(seconds: Sequence[float]) -> LatencySummary:
     return LatencySummary(
         mean=float(values.mean()), p50=percentile(values, 50), p95=percentile(values, 95), n_measured=len(values)
     )
-
-
-def _mean(counts: Sequence[int | None]) -> float | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) / len(known) if known and len(known) == len(counts) else None
 
 
 def _value(row: CellSummary) -> float | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from arena.report.figures import UNDEFINED
 from arena.report.leaderboard import COVERAGE_FLOOR, Leaderboard
 from arena.report.rows import Column
+from arena.report.withheld import spending_notes
 
 DRY_RUN = "DRY RUN (fake model)"
 
@@ -27,6 +28,8 @@ def legend(board: Leaderboard) -> str:
         f"no ranking. {UNDEFINED} = not defined. tokens: input + output per question. seconds: p50 / p95 per question, "
         "without queueing."
     )
+    if board.prices and any(cell.cost_usd_per_question for cell in board.cells):
+        text += f" USD: per question; {board.prices.source}, prices of {board.prices.as_of}."
     return f"{text} {_on_missing_scores()}" if _has_missing_scores(board) else text
 
 
@@ -39,6 +42,7 @@ def notes(board: Leaderboard, dropped: Sequence[Column] = ()) -> list[str]:
         lines.append(f"{_questions(failed)} failed: see `failure` in records.jsonl.")
     if truncated:
         lines.append(f"{_questions(truncated)} had a reply cut off at max_tokens: raise llm.max_tokens.")
+    lines += spending_notes(board)
     if dropped:
         names = ", ".join(column.heading for column in dropped)
         lines.append(f"No room for {names}: widen the terminal, or send the output to a pipe or file.")

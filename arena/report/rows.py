@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from arena.report.figures import Parts, metric_parts, seconds_parts, tokens_text
+from arena.report.figures import Parts, metric_parts, seconds_parts, tokens_text, usd_text
 from arena.report.leaderboard import CellSummary, Leaderboard
 
 
@@ -53,6 +53,12 @@ COLUMNS = (
     _metric("F1", "answer_f1"),
     _metric("contains", "answer_contains", drop=4),
     Column("tokens", lambda cell: (tokens_text(cell),)),
+    Column(
+        "USD",
+        lambda cell: (usd_text(cell.cost_usd_per_question),),
+        drop=10,
+        wanted=lambda cell: bool(cell.cost_usd_per_question),
+    ),
     Column("seconds", seconds_parts, drop=6),
 )
 """In reading order: evidence, answers, price. What is dropped first is closest to what another column says."""
@@ -79,7 +85,7 @@ def leaderboard_rows(board: Leaderboard, columns: Sequence[Column] | None = None
         joint: between the parts of a figure; a line break makes narrow columns.
     """
     chosen = columns_of(board) if columns is None else tuple(columns)
-    settings = [_setting(cell, board.cells) for cell in board.cells]
+    settings = [setting_of(cell, board.cells) for cell in board.cells]
     names = ("strategy", "mode", "setting") if any(settings) else ("strategy", "mode")
     rows = (
         (cell.strategy, cell.retrieval_mode, setting)[: len(names)]
@@ -89,7 +95,7 @@ def leaderboard_rows(board: Leaderboard, columns: Sequence[Column] | None = None
     return Rows((*names, *(column.heading for column in chosen)), tuple(rows), len(names))
 
 
-def _setting(cell: CellSummary, cells: Sequence[CellSummary]) -> str:
+def setting_of(cell: CellSummary, cells: Sequence[CellSummary]) -> str:
     """In what a cell differs from its namesakes, as in `k=5`; empty when it has none."""
     namesakes = [
         {"llm": other.llm, **other.params}

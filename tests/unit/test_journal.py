@@ -79,7 +79,7 @@ def test_a_record_that_is_no_json_is_refused_and_leaves_the_journal_whole(tmp_pa
 def test_another_schema_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     write(path)
-    path.write_bytes(path.read_bytes().replace(b'"schema_version":1', b'"schema_version":9'))
+    path.write_bytes(path.read_bytes().replace(b'"schema_version":2', b'"schema_version":9'))
     with pytest.raises(RunStoreError, match="schema version"):
         list(journal.read(path))
 

@@ -43,12 +43,13 @@ def with_calls(*calls: LLMCall) -> RunRecord:
 
 def test_tokens_add_up_over_all_calls() -> None:
     usage = usage_of(with_calls(call(input_tokens=70), call(input_tokens=30, output_tokens=0)))
-    assert (usage.input_tokens, usage.output_tokens, usage.llm_calls) == (100, 5, 2)
+    spent = usage.account.whole
+    assert (spent.input_tokens.value, spent.output_tokens.value, spent.calls) == (100, 5, 2)
 
 
 def test_one_unknown_count_makes_the_sum_unknown() -> None:
-    usage = usage_of(with_calls(call(), call(input_tokens=None)))
-    assert (usage.input_tokens, usage.output_tokens) == (None, 10)
+    spent = usage_of(with_calls(call(), call(input_tokens=None))).account.whole
+    assert (spent.input_tokens.value, spent.output_tokens.value) == (None, 10)
 
 
 def test_waiting_in_our_own_queue_is_not_latency() -> None:

@@ -66,9 +66,7 @@ def record(wall_seconds: float, *calls: LLMCall, retrievals: tuple[RetrievalSeco
 
 
 def asked(started: float, queue: float, service: float, backoff: float = 0.0) -> LLMCall:
-    return call(
-        started_seconds=started, queue_seconds=queue, service_seconds=service, backoff_seconds=backoff, attempts=2
-    )
+    return call(started_seconds=started, queue_seconds=queue, service_seconds=service, backoff_seconds=backoff)
 
 
 def test_queueing_and_backing_off_are_no_latency_and_service_is() -> None:

@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,7 +25,9 @@ class Play:
     delay_seconds: float = 0.0
 
 
-def completion(text: str, usage: dict[str, Any] | None = None, finish_reason: str = "stop") -> Play:
+def completion(
+    text: str, usage: dict[str, Any] | None = None, finish_reason: str = "stop", logprobs: Any = None
+) -> Play:
     """A well-formed chat completion; `usage` None leaves the token counts out."""
     body: dict[str, Any] = {
         "id": "c1",
@@ -36,27 +38,45 @@ def completion(text: str, usage: dict[str, Any] | None = None, finish_reason: st
             {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish_reason},
         ],
     }
+    if logprobs is not None:
+        body["choices"][0]["logprobs"] = logprobs
     if usage is not None:
         body["usage"] = usage
     return Play(json.dumps(body).encode())
 
 
-def failure(status: int, message: str = "no", headers: dict[str, str] | None = None, code: str | None = None) -> Play:
+def continuation(text: str, usage: dict[str, Any] | None = None, logprobs: Any = None) -> Play:
+    """A well-formed text completion."""
+    choice = {"index": 0, "text": text, "logprobs": logprobs, "finish_reason": "stop"}
+    return Play(json.dumps({"object": "text_completion", "choices": [choice], "usage": usage}).encode())
+
+
+def failure(
+    status: int,
+    message: str = "no",
+    headers: dict[str, str] | None = None,
+    code: str | None = None,
+    param: str | None = None,
+) -> Play:
     """An error in OpenAI's form."""
-    body = json.dumps({"error": {"message": message, "type": "test", "code": code}}).encode()
+    body = json.dumps({"error": {"message": message, "type": "test", "code": code, "param": param}}).encode()
     return Play(body, status, headers or {})
 
 
-class ChatServer:
-    """Plays `plays` in order, the last one again and again; keeps what it was sent."""
+Reaction = Callable[[dict[str, Any]], Play]
 
-    def __init__(self, plays: list[Play], models: Play) -> None:
+
+class ChatServer:
+    """Plays `plays` in order, the last one again and again, or what a reaction makes of a request; keeps requests."""
+
+    def __init__(self, plays: list[Play] | Reaction, models: Play) -> None:
         self._plays = plays
         self._models = models
         self._lock = threading.Lock()
         self._in_flight = 0
         self.most_in_flight = 0
         self.requests: list[dict[str, Any]] = []
+        self.paths: list[str] = []
         self.keys: list[str | None] = []
         self.base_url = ""
 
@@ -66,6 +86,9 @@ class ChatServer:
             if path.endswith("/models"):
                 return self._models
             self.requests.append(json.loads(body))
+            self.paths.append(path)
+            if callable(self._plays):
+                return self._plays(self.requests[-1])
             return self._plays.pop(0) if len(self._plays) > 1 else self._plays[0]
 
     @contextmanager
@@ -81,9 +104,11 @@ class ChatServer:
 
 
 @contextmanager
-def serving(*plays: Play, models: Play = Play(b'{"data": []}')) -> Iterator[ChatServer]:
-    """A running server; `plays` answer the chat completions, `models` every GET."""
-    state = ChatServer(list(plays) or [completion("ok")], models)
+def serving(
+    *plays: Play, models: Play = Play(b'{"data": []}'), reaction: Reaction | None = None
+) -> Iterator[ChatServer]:
+    """A running server; `plays` or `reaction` answer the completions, `models` every GET."""
+    state = ChatServer(reaction or list(plays) or [completion("ok")], models)
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import time
 from pathlib import Path
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,9 +11,10 @@ from hypothesis import strategies as st
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
 from arena.llm import LLMClient, open_model
-from arena.llm.client import LONGEST_RETRY_AFTER_SECONDS, prompt_sha
+from arena.llm.client import LONGEST_RETRY_AFTER_SECONDS
+from arena.llm.metering import prompt_sha
 from arena.protocols import Message, Reply
-from tests.unit.llm.asking import HELLO, Waits, ask, no_weights, scripted, with_model
+from tests.unit.llm.asking import HELLO, Waits, ask, ask_at_once, asking, no_weights, scripted, with_model
 from tests.virtual_time import in_virtual_time
 
 
@@ -23,7 +23,7 @@ def test_a_call_is_measured(tmp_path: Path) -> None:
     assert reply.text == "three little words"
     assert (reply.call.input_tokens, reply.call.output_tokens) == (2, 3)
     assert (reply.call.role, reply.call.model) == ("generate", "fake:script.json")
-    assert (reply.call.attempts, reply.call.finish_reason, reply.call.error) == (1, "stop", None)
+    assert (len(reply.call.attempts), reply.call.finish_reason, reply.call.error) == (1, "stop", None)
     assert reply.call.prompt_sha == prompt_sha(HELLO)
 
 
@@ -40,7 +40,7 @@ def test_a_fault_that_may_pass_is_tried_again(tmp_path: Path, error: int | str) 
     script = {"rules": [{"error": error, "times": 2}], "replies": ["late"]}
     (reply,) = ask(scripted(tmp_path, script), waits=waits)
     assert reply.text == "late"
-    assert (reply.call.attempts, reply.call.error) == (3, None)
+    assert (len(reply.call.attempts), reply.call.error) == (3, None)
     assert len(waits.seconds) == 2
     assert 0.25 <= waits.seconds[0] <= 0.5 <= waits.seconds[1] <= 1.0
 
@@ -49,7 +49,7 @@ def test_attempts_are_bounded(tmp_path: Path) -> None:
     waits = Waits()
     (reply,) = ask(scripted(tmp_path, {"rules": [{"error": 500}]}, max_attempts=3), waits=waits)
     assert reply.text is None
-    assert reply.call.attempts == 3
+    assert len(reply.call.attempts) == 3
     assert reply.call.error is not None
     assert "HTTP 500" in reply.call.error
     assert len(waits.seconds) == 2
@@ -59,8 +59,8 @@ def test_a_fault_that_will_not_pass_is_not_tried_again(tmp_path: Path) -> None:
     waits = Waits()
     first, second = ask(scripted(tmp_path, {"rules": [{"error": 400, "times": 1}]}), times=2, waits=waits)
     assert first.text is None
-    assert first.call.attempts == 1
-    assert (first.call.input_tokens, first.call.output_tokens) == (None, None)
+    assert len(first.call.attempts) == 1
+    assert (first.call.input_tokens, first.call.output_tokens) == (0, 0)
     assert waits.seconds == []
     assert second.text is not None
 
@@ -69,7 +69,7 @@ def test_retry_after_is_honoured(tmp_path: Path) -> None:
     waits = Waits()
     script = {"rules": [{"error": 429, "retry_after_seconds": 7, "times": 1}]}
     (reply,) = ask(scripted(tmp_path, script), waits=waits)
-    assert reply.call.attempts == 2
+    assert len(reply.call.attempts) == 2
     assert waits.seconds == [7.0]
 
 
@@ -91,7 +91,7 @@ def test_a_silent_provider_is_given_up(tmp_path: Path) -> None:
     settings = scripted(tmp_path, {"latency_seconds": 60}, timeout_seconds=0.01, max_attempts=2)
     (reply,) = ask(settings)
     assert reply.call.error == "no reply within 0.01 s"
-    assert reply.call.attempts == 2
+    assert len(reply.call.attempts) == 2
 
 
 def test_an_error_message_can_be_written_down(tmp_path: Path) -> None:
@@ -106,10 +106,10 @@ def test_backing_off_is_neither_queueing_nor_service(tmp_path: Path) -> None:
     async def use() -> Reply:
         now = asyncio.get_running_loop().time
         async with open_model(settings, weights=no_weights, clock=now) as model:
-            return await model.complete(HELLO, role="generate")
+            return await model.complete(asking())
 
     call = in_virtual_time(use).call
-    assert (call.attempts, call.queue_seconds) == (3, 0.0)
+    assert (len(call.attempts), call.queue_seconds) == (3, 0.0)
     assert call.service_seconds == pytest.approx(6.0)
     assert 0.75 <= call.backoff_seconds <= 1.5
 
@@ -126,8 +126,7 @@ def test_back_off_depends_on_the_seed_alone(tmp_path: Path) -> None:
 
 def test_a_call_may_ask_for_more_room_and_never_gets_less(tmp_path: Path) -> None:
     async def use(model: LLMClient) -> list[Reply]:
-        bounds = (None, 2, 5, None)
-        return [await model.complete(HELLO, role="generate", max_tokens=bound) for bound in bounds]
+        return [await model.complete(asking(room=room)) for room in (None, 2, 5, None)]
 
     replies = with_model(scripted(tmp_path, {"rules": [{"reply": "a b c d e"}]}, max_tokens=4), use)
     assert [reply.text for reply in replies] == ["a b c d", "a b c d", "a b c d e", "a b c d"]
@@ -136,15 +135,7 @@ def test_a_call_may_ask_for_more_room_and_never_gets_less(tmp_path: Path) -> Non
 
 def test_queueing_is_not_service(tmp_path: Path) -> None:
     async def use(model: LLMClient) -> list[Reply]:
-        replies: list[Reply] = []
-
-        async def one() -> None:
-            replies.append(await model.complete(HELLO, role="generate"))
-
-        async with anyio.create_task_group() as group:
-            for _ in range(4):
-                group.start_soon(one)
-        return replies
+        return await ask_at_once(model, [asking()] * 4)
 
     started = time.perf_counter()
     replies = with_model(scripted(tmp_path, {"latency_seconds": 0.02}, concurrency=1), use)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 
-import anyio
 import pytest
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
 from arena.llm import LLMClient
 from arena.protocols import Message, Reply
-from tests.unit.llm.asking import HELLO, Waits, ask, with_model
+from tests.unit.llm.asking import Waits, ask, ask_at_once, asking, with_model
 from tests.unit.llm.chat_server import Play, completion, failure, serving
 
 CANARY = "sk-canary-4711"
@@ -26,7 +25,7 @@ def test_what_is_sent_is_what_was_asked_for() -> None:
     conversation = (Message("system", "be brief"), Message("user", "{why}?"), Message("assistant", "so"))
 
     async def use(model: LLMClient) -> Reply:
-        return await model.complete(conversation, role="generate", max_tokens=900)
+        return await model.complete(asking(conversation, room=900))
 
     with serving(completion("because", USAGE)) as server:
         reply = with_model(settings(server.base_url, temperature=0.5, seed=3), use)
@@ -66,10 +65,28 @@ def test_counts_the_server_leaves_out_are_unknown(usage: dict[str, int] | None) 
     assert (reply.call.input_tokens, reply.call.output_tokens) == (None, None)
 
 
-def test_an_empty_reply_is_a_reply() -> None:
-    with serving(completion("", {"prompt_tokens": 11, "completion_tokens": 0, "total_tokens": 11})) as server:
+def test_an_empty_reply_is_paid_for_and_asked_for_again() -> None:
+    empty = completion("", {"prompt_tokens": 11, "completion_tokens": 0, "total_tokens": 11})
+    with serving(empty, completion("ok", USAGE)) as server:
         (reply,) = ask(settings(server.base_url))
-    assert (reply.text, reply.call.error, reply.call.output_tokens) == ("", None, 0)
+    assert (reply.text, reply.call.error) == ("ok", None)
+    assert [attempt.fault is None for attempt in reply.call.attempts] == [False, True]
+    assert (reply.call.input_tokens, reply.call.output_tokens) == (22, 3)
+
+
+def test_a_reply_without_words_that_was_cut_off_or_reasoned_about_is_a_reply() -> None:
+    thought = USAGE | {"completion_tokens_details": {"reasoning_tokens": 3}}
+    with serving(completion("", USAGE, finish_reason="length"), completion("", thought)) as server:
+        replies = ask(settings(server.base_url), times=2)
+    assert [(reply.text, reply.call.finish_reason) for reply in replies] == [("", "length"), ("", "stop")]
+
+
+def test_a_withheld_reply_is_a_failed_call() -> None:
+    with serving(completion("", USAGE, finish_reason="content_filter")) as server:
+        (reply,) = ask(settings(server.base_url))
+    assert reply.text is None
+    assert reply.call.error == "the provider withheld the reply (it ended with 'content_filter')"
+    assert (len(reply.call.attempts), reply.call.input_tokens) == (1, 11)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +105,7 @@ def test_one_bad_attempt_costs_one_attempt(fault: Play) -> None:
     with serving(fault, completion("ok", USAGE)) as server:
         (reply,) = ask(settings(server.base_url), waits=waits)
     assert reply.text == "ok"
-    assert reply.call.attempts == 2
+    assert len(reply.call.attempts) == 2
     assert len(server.requests) == 2
     assert len(waits.seconds) == 1
 
@@ -117,7 +134,7 @@ def test_a_reply_that_cannot_be_used_is_a_failed_call(fault: Play) -> None:
         (reply,) = ask(settings(server.base_url))
     assert reply.text is None
     assert reply.call.error
-    assert reply.call.attempts == 1
+    assert len(reply.call.attempts) == 1
 
 
 def test_an_exhausted_quota_stops_the_run() -> None:
@@ -138,10 +155,8 @@ def test_an_unknown_model_stops_the_run_and_names_the_server() -> None:
 
 
 def test_no_more_calls_are_in_flight_than_allowed() -> None:
-    async def use(model: LLMClient) -> None:
-        async with anyio.create_task_group() as group:
-            for _ in range(6):
-                group.start_soon(lambda: model.complete(HELLO, role="generate"))
+    async def use(model: LLMClient) -> list[Reply]:
+        return await ask_at_once(model, [asking()] * 6)
 
     busy = completion("ok", USAGE)
     with serving(Play(busy.body, delay_seconds=0.03)) as server:

@@ -7,7 +7,8 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
-from arena.llm.fake_script import Playback, Rule, Script, read_script
+from arena.llm.fake_playback import Playback
+from arena.llm.fake_script import Rule, Script, read_script
 from tests.unit.llm.asking import ask, scripted
 
 
@@ -68,6 +69,12 @@ def test_an_empty_script_says_nothing(tmp_path: Path) -> None:
         ("rules: [{error: flood}]", r"rules\.0\.error"),
         ("rules: [{reply: a, times: 0}]", r"rules\.0\.times"),
         ("rules: [{reply: a, role: judge}]", r"rules\.0\.role"),
+        ("rules: [{probabilities: {}}]", r"rules\.0\.probabilities: needs single words"),
+        ("rules: [{probabilities: {a b: 0.5}}]", r"rules\.0\.probabilities: needs single words"),
+        ("rules: [{probabilities: {a: 0.0}}]", r"rules\.0\.probabilities: needs single words"),
+        ("rules: [{probabilities: {a: 0.7, b: 0.7}}]", r"rules\.0\.probabilities: .* more than 1"),
+        ("rules: [{probabilities: {a: 1}, error: 500}]", r"rules\.0: exactly one"),
+        ("rules: [{probabilities: {a: 1}, reply: b}]", r"rules\.0: 'probabilities' lack the first word of 'reply'"),
     ],
 )
 def test_a_malformed_script_names_file_and_field(tmp_path: Path, content: str, told: str) -> None:

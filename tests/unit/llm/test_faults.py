@@ -61,6 +61,27 @@ def test_faults_are_sorted(error: Exception, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("error", "cost_nothing"),
+    [
+        (StatusError(400), True),
+        (StatusError(429), True),
+        (StatusError(500), True),
+        (StatusError(504), False),
+        (status_error(524), False),
+        (httpx.ConnectError("refused"), True),
+        (caused(RuntimeError("wrapped"), httpx.ConnectTimeout("slow")), True),
+        (httpx.ReadTimeout("slow"), False),
+        (ConnectionResetError(), False),
+        (TimeoutError(), False),
+        (json.JSONDecodeError("cut short", "{", 1), False),
+        (KeyError("choices"), False),
+    ],
+)
+def test_only_what_was_refused_or_never_sent_cost_nothing(error: Exception, cost_nothing: bool) -> None:
+    assert read_fault(error).cost_nothing is cost_nothing
+
+
+@pytest.mark.parametrize(
     ("headers", "seconds"),
     [
         ({}, None),

@@ -11,7 +11,8 @@ import pytest
 from arena.config import LLMSettings
 from arena.errors import ConfigError, ModelSetupError, UnknownNameError, UserError
 from arena.llm import model_file, model_identity
-from arena.llm.providers import PROVIDERS, parse_model, remote_access
+from arena.llm.providers import OTHER_PROVIDERS, PROVIDERS, parse_model
+from arena.llm.remote import remote_access
 from tests.unit.llm.asking import ask
 
 
@@ -106,6 +107,54 @@ def test_a_hosted_model_is_asked_where_and_as_often_as_the_settings_say(monkeypa
     assert access.endpoint == values["openai_api_base"] == "https://api.openai.com/v1"
     assert (values["max_retries"], values["request_timeout"], values["max_tokens"]) == (0, 3, 5)
     assert "canary" not in repr(access)
+
+
+def test_what_a_package_takes_off_a_model_of_its_own_accord_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    assert remote_access(LLMSettings(model="openai:gpt-5", top_p=0.5)).dropped == ("temperature",)
+    assert remote_access(LLMSettings(model="openai:gpt-4o", top_p=0.5)).dropped == ()
+
+
+def test_every_provider_of_langchain_is_known() -> None:
+    from langchain.chat_models.base import _BUILTIN_PROVIDERS
+
+    packages = {name: module.partition(".")[0] for name, (module, _, _) in _BUILTIN_PROVIDERS.items()}
+    known = {**OTHER_PROVIDERS, **{name: provider.package for name, provider in PROVIDERS.items()}}
+    assert {name: package.replace("-", "_") for name, package in known.items()} == packages
+
+
+@pytest.mark.parametrize("provider", ["cohere", "bedrock_converse", "nvidia"])
+def test_a_missing_package_of_another_provider_is_named(provider: str) -> None:
+    error = problem(LLMSettings(model=f"{provider}:model"))
+    assert isinstance(error, ModelSetupError)
+    assert f"pip install {OTHER_PROVIDERS[provider]}" in str(error)
+
+
+def test_another_provider_is_told_what_it_has_fields_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "sk-canary")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "http://azure.invalid")
+    monkeypatch.setenv("OPENAI_API_VERSION", "1")
+    access = remote_access(LLMSettings(model="azure_openai:gpt", timeout_seconds=3, max_tokens=5, seed=7, top_p=0.5))
+    values = access.chat.model_dump()
+    assert (values["max_retries"], values["request_timeout"], values["max_tokens"]) == (0, 3, 5)
+    assert (values["temperature"], values["top_p"], values["seed"]) == (0.0, 0.5, 7)
+    assert (access.dialect.other_limit, access.dialect.schema, access.completions) == ("max_tokens", "extra_body", None)
+
+
+def test_the_key_another_provider_finds_does_not_go_to_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("LANGSMITH_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(variable, "sk-canary")
+    access = remote_access(LLMSettings(model="langsmith:gpt", base_url="http://127.0.0.1:1/v1"))
+    values = access.chat.model_dump()
+    assert access.endpoint == values["openai_api_base"] == "http://127.0.0.1:1/v1"
+    assert values["openai_api_key"].get_secret_value() == "no-key"
+    assert access.secrets == ()
+
+
+def test_an_address_that_a_package_does_not_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_VERSION", "1")
+    with pytest.raises(ModelSetupError, match=r"'azure_openai:gpt' cannot be opened.*azure_endpoint"):
+        remote_access(LLMSettings(model="azure_openai:gpt", base_url="http://127.0.0.1:1/v1"))
 
 
 def test_an_unreachable_server_is_named() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, UsageMetadata
 
-from arena.llm.response import Usage, read_finish_reason, read_text, read_usage
+from arena.llm.response import Response, Usage, read_completion, read_finish_reason, read_message, read_text, read_usage
 
 
 def test_text_blocks_are_joined_and_thinking_is_not_text() -> None:
@@ -64,3 +64,48 @@ def test_every_providers_word_for_the_end_is_read(key: str) -> None:
 
 def test_no_word_for_the_end_is_unknown() -> None:
     assert read_finish_reason(AIMessage("x", response_metadata={"finish_reason": None})) is None
+
+
+def test_the_words_of_a_refusal_are_a_reply() -> None:
+    assert read_text(AIMessage("", additional_kwargs={"refusal": "I will not."})) == "I will not."
+    assert read_text(AIMessage("so", additional_kwargs={"refusal": None})) == "so"
+
+
+@pytest.mark.parametrize(
+    ("response", "empty", "withheld"),
+    [
+        (Response("x", Usage(), "stop"), False, False),
+        (Response("", Usage(), "stop"), True, False),
+        (Response(" \n", Usage(7, 1)), True, False),
+        (Response("", Usage(), "length"), False, False),
+        (Response("", Usage(), "max_tokens"), False, False),
+        (Response("", Usage(7, 9, None, 9), "stop"), False, False),
+        (Response("", Usage(7, 9, None, 0), "stop"), True, False),
+        (Response("", Usage(), "content_filter"), True, True),
+        (Response("", Usage(), "SAFETY"), True, True),
+        (Response("x", Usage(), "content_filter"), False, False),
+    ],
+)
+def test_why_a_response_has_no_text(response: Response, empty: bool, withheld: bool) -> None:
+    assert (response.is_empty, response.is_withheld) == (empty, withheld)
+
+
+def test_a_message_is_read_with_its_tokens() -> None:
+    logprobs = {"content": [{"token": "so", "logprob": -0.5}]}
+    found = read_message(AIMessage("so", response_metadata={"finish_reason": "stop", "logprobs": logprobs}))
+    assert (found.text, found.finish_reason, [token.text for token in found.tokens]) == ("so", "stop", ["so"])
+
+
+def test_a_completion_is_read() -> None:
+    usage = {"prompt_tokens": 5, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}}
+    found = read_completion({"choices": [{"text": "so \ud800", "finish_reason": "length"}], "usage": usage})
+    assert found == Response("so ?", Usage(5, 2, 4, None), "length")
+
+
+@given(st.dictionaries(st.text(), st.none() | st.lists(st.none() | st.dictionaries(st.text(), st.text()))))
+def test_a_body_that_is_no_completion_is_refused_or_read(body: dict[str, Any]) -> None:
+    try:
+        found = read_completion(body)
+    except ValueError:
+        return
+    assert found.tokens == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from arena.report.leaderboard import (
     CellSummary,
@@ -12,6 +13,7 @@ from arena.report.leaderboard import (
     MetricSummary,
     TokenSummary,
 )
+from arena.report.spending import PriceSource, SpendingSummary
 from arena.types import Scalar
 
 SOUND = MetricSummary(
@@ -47,8 +49,12 @@ def row(
     failed: int = 0,
     abstained: int = 0,
     truncated: int = 0,
+    usd: float | None = None,
+    spending: SpendingSummary | None = None,
+    measured: int | None = None,
 ) -> CellSummary:
-    """A cell of 60 questions, all its metrics alike."""
+    """A cell of 60 questions, all its metrics alike; those that did not fail were `measured` unless that is given."""
+    n_measured = 60 - failed if measured is None else measured
     return CellSummary(
         strategy=strategy,
         retrieval_mode=mode,
@@ -62,16 +68,43 @@ def row(
         n_failed=failed,
         n_truncated=truncated,
         metrics=dict.fromkeys(METRIC_NAMES, metric),
-        latency_seconds=LatencySummary(mean=0.5, p50=0.412, p95=0.934, n_measured=60 - failed),
+        latency_seconds=LatencySummary(
+            mean=0.5 if n_measured else None,
+            p50=0.412 if n_measured else None,
+            p95=0.934 if n_measured else None,
+            n_measured=n_measured,
+        ),
         tokens_per_question=TokenSummary(input=1200.4, output=33.8),
         llm_calls_per_question=1.0,
         retrievals_per_question=1.0,
-        cost_usd_per_question=None,
+        cost_usd_per_question=usd,
+        spending=spending,
         on_pareto_front=True,
     )
+
+
+def spent(**changes: Any) -> SpendingSummary:
+    """60 calls of a model with a price, a cent in all."""
+    fields: dict[str, Any] = {
+        "calls": 60,
+        "attempts": 61,
+        "repairs": 0,
+        "failed_calls": 0,
+        "unknown_calls": 0,
+        "replayed_calls": 0,
+        "replayed_input_tokens": 0,
+        "replayed_output_tokens": 0,
+        "usd": 0.01,
+        "usd_at_least": 0.01,
+        "paid_usd": 0.01,
+        "replayed_usd": 0.0,
+        "withheld": None,
+    }
+    return SpendingSummary(**fields | changes)
 
 
 def board(*cells: CellSummary) -> Leaderboard:
     """A leaderboard of `cells` over a world of 240 documents."""
     world = DatasetSummary(name="world", fingerprint="data_0", n_documents=240, n_questions=60)
-    return Leaderboard(run_id="r1", fingerprint="run_0", dataset=world, cells=list(cells))
+    prices = PriceSource(source="a-list 1.2", as_of="2026-01-31", own=[])
+    return Leaderboard(run_id="r1", fingerprint="run_0", dataset=world, prices=prices, cells=list(cells))

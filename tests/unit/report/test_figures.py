@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.report.figures import metric_text, seconds_parts, tokens_text
+from arena.report.figures import metric_text, seconds_parts, tokens_text, usd_text
 from arena.report.leaderboard import LatencySummary, MetricSummary, TokenSummary, summarise_metric
 from arena.types import Score
 from tests.unit.report.boards import NOT_DEFINED, PATCHY, SOUND, WITHHELD, row
@@ -56,3 +56,19 @@ def test_tokens_are_a_sum_unknown_or_none() -> None:
     unknown = TokenSummary(input=100.0, output=None)
     assert tokens_text(row().model_copy(update={"tokens_per_question": unknown})) == "unknown"
     assert tokens_text(row().model_copy(update={"llm_calls_per_question": 0.0})) == "0"
+
+
+@pytest.mark.parametrize(
+    ("usd", "text"),
+    [
+        (None, "–"),
+        (0.0, "0"),
+        (1.23456e-5, "0.0000123"),
+        (0.00423, "0.00423"),
+        (0.1, "0.1"),
+        (1.0, "1.00"),
+        (1234.567, "1,234.57"),
+    ],
+)
+def test_money_keeps_the_digits_that_count(usd: float | None, text: str) -> None:
+    assert usd_text(usd) == text

@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from arena.config import PriceConfig
+from arena.prices import PriceTable
 from arena.report.leaderboard import COVERAGE_FLOOR, Leaderboard, build_leaderboard, summarise_metric
 from arena.scoring import score_records
-from arena.types import Cell, Dataset, RunRecord, Score
+from arena.types import Cell, Dataset, LLMCall, RunRecord, Score
 from tests.samples import answered, call, cell, failed
 
 DESIGNED_CELL_KEYS = {
@@ -30,6 +33,8 @@ DESIGNED_CELL_KEYS = {
     "llm_calls_per_question",
     "retrievals_per_question",
     "cost_usd_per_question",
+    "cost_usd_total",
+    "spending",
     "on_pareto_front",
 }
 
@@ -55,7 +60,7 @@ def board(dataset: Dataset) -> Leaderboard:
 def test_the_file_has_the_promised_shape_and_reads_back(dataset: Dataset) -> None:
     text = board(dataset).model_dump_json()
     raw = json.loads(text)
-    assert set(raw) == {"schema_version", "run_id", "fingerprint", "dataset", "cells", "comparisons"}
+    assert set(raw) == {"schema_version", "run_id", "fingerprint", "dataset", "prices", "cells", "comparisons"}
     assert not DESIGNED_CELL_KEYS - set(raw["cells"][0])
     assert not {"mean", "ci_low", "ci_high", "n", "coverage"} - set(raw["cells"][0]["metrics"]["answer_f1"])
     assert set(raw["cells"][0]["latency_seconds"]) == {"mean", "p50", "p95", "n_measured"}
@@ -180,3 +185,52 @@ def test_calls_of_a_cell_without_any_are_free(dataset: Dataset) -> None:
     free = replace(record, calls=())
     summary = build_leaderboard(score_records([free], dataset), dataset, run_id="r", fingerprint="f", tiers={}, seed=0)
     assert summary.cells[0].cost_usd_per_question == 0.0
+
+
+def test_money_is_that_of_all_calls_and_what_was_replayed_stands_apart(dataset: Dataset) -> None:
+    prices = PriceTable(
+        {"fake:": PriceConfig(input_usd_per_million=1e4, output_usd_per_million=1e5)}, date(2026, 1, 31)
+    )
+    records = [
+        replace(answered("q1", "x"), calls=(call(), call(replayed=True))),
+        replace(failed("q2"), calls=(call(error="HTTP 500"),)),
+    ]
+    table = score_records(records, dataset, prices)
+    board = build_leaderboard(table, dataset, run_id="r", fingerprint="f", tiers={}, seed=0, prices=prices)
+    row, spending = board.cells[0], board.cells[0].spending
+    assert row.cost_usd_per_question == pytest.approx(4.5 / 2)  # 100 * 0.01 + 5 * 0.1 a call
+    assert row.cost_usd_total == pytest.approx(4.5)
+    assert spending is not None
+    assert (spending.calls, spending.attempts, spending.replayed_calls, spending.failed_calls) == (3, 3, 1, 1)
+    assert spending.paid_usd == pytest.approx(3.0)
+    assert spending.replayed_usd == pytest.approx(1.5)
+    assert (spending.replayed_input_tokens, spending.replayed_output_tokens) == (100, 5)
+    assert row.tokens_per_question.input == 150
+    assert row.latency_seconds.n_measured == 0
+    assert board.prices is not None
+    assert (board.prices.as_of, board.prices.own) == ("2026-01-31", ["fake:"])
+    assert Leaderboard.model_validate_json(board.model_dump_json()) == board
+
+
+@pytest.mark.parametrize(
+    ("calls", "price", "withheld"),
+    [
+        ((call(model="openai:no-such-model"),), None, "no_price"),
+        (
+            (call(), call(input_tokens=None)),
+            PriceConfig(input_usd_per_million=1, output_usd_per_million=1),
+            "unknown_usage",
+        ),
+        ((call(), call(replayed=True)), PriceConfig(gpu_usd_per_hour=1), "no_seconds"),
+        ((call(input_tokens=None),), PriceConfig(gpu_usd_per_hour=1), None),
+    ],
+)
+def test_unknown_money_is_withheld_with_its_reason(
+    dataset: Dataset, calls: tuple[LLMCall, ...], price: PriceConfig | None, withheld: str | None
+) -> None:
+    prices = PriceTable({"fake:": price} if price else {}, date(2026, 1, 31))
+    table = score_records([replace(answered("q1", "x"), calls=calls)], dataset, prices)
+    row = build_leaderboard(table, dataset, run_id="r", fingerprint="f", tiers={}, seed=0, prices=prices).cells[0]
+    assert row.spending is not None
+    assert row.spending.withheld == withheld
+    assert (row.cost_usd_per_question is None) == (withheld is not None)

@@ -30,7 +30,7 @@ def test_notes_count_what_went_wrong() -> None:
     failed, truncated = notes(board(row(failed=1, truncated=3), row(truncated=4)))
     assert failed.startswith("1 question failed")
     assert truncated == "7 questions had a reply cut off at max_tokens: raise llm.max_tokens."
-    assert notes(board(row()), COLUMNS[-2:])[0].startswith("No room for tokens, seconds:")
+    assert notes(board(row()), COLUMNS[-2:])[0].startswith("No room for USD, seconds:")
 
 
 def test_markdown_is_a_table_that_names_cannot_break() -> None:

@@ -26,11 +26,11 @@ def test_columns_that_no_cell_wants_are_left_out() -> None:
 def test_the_order_of_dropping_is_explicit_and_ends_with_what_always_stays() -> None:
     turns = [column.drop for column in COLUMNS if column.drop is not None]
     assert sorted(turns) == list(range(1, len(turns) + 1))
-    steps = [[column.heading for column in step] for step in narrowings(columns_of(board(row(abstained=1))))]
+    steps = [[column.heading for column in step] for step in narrowings(columns_of(board(row(abstained=1, usd=0.01))))]
     assert all(len(wide) == len(narrow) + 1 and set(narrow) < set(wide) for wide, narrow in pairwise(steps))
     assert steps[-1] == ALWAYS
     dropped = [(set(wide) - set(narrow)).pop() for wide, narrow in pairwise(steps)]
-    assert dropped == ["precision", "recall@5", "contains", "MRR", "seconds", "full recall", "EM", "abst."]
+    assert dropped == ["precision", "recall@5", "contains", "MRR", "seconds", "full recall", "EM", "abst.", "USD"]
 
 
 def test_failures_are_never_dropped() -> None:
@@ -58,3 +58,10 @@ def test_all_metrics_of_the_columns_exist() -> None:
     assert set(METRIC_NAMES) <= set(METRICS)
     headings = leaderboard_rows(board(row())).headings
     assert len(headings) == len(("strategy", "mode", "n", "tokens", "seconds")) + len(METRIC_NAMES)
+
+
+def test_money_has_a_column_where_any_is_known_and_spent() -> None:
+    content = leaderboard_rows(board(row(llm=None, usd=0.0), row("vanilla", usd=0.00012345), row("x", usd=None)))
+    place = content.headings.index("USD")
+    assert [cells[place] for cells in content.rows] == ["0", "0.000123", "–"]
+    assert "USD" not in leaderboard_rows(board(row(usd=0.0), row(usd=None))).headings

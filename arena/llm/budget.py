@@ -1,0 +1,74 @@
+"""What a run may spend in all. Asked before every call, told of every one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from arena.errors import BudgetError
+from arena.types import LLMCall
+
+_HOW_TO_GO_ON = "what is done is kept; raise budget.max_usd or budget.max_tokens and continue with --resume"
+
+
+class Budget:
+    """Money and tokens spent against their bounds (None = unbounded).
+
+    The bound is on what is known: attempts whose tokens the provider did not report are counted, not estimated, and
+    `check` says how many there were. Calls in flight when a bound is reached may overrun it.
+
+    Args:
+        max_usd: US dollars.
+        max_tokens: input and output together.
+        price: cost of a call, all its attempts (None = unknown).
+        spent_usd: spent before, by an earlier part of the run.
+        spent_tokens: likewise.
+    """
+
+    def __init__(
+        self,
+        max_usd: float | None,
+        max_tokens: int | None,
+        price: Callable[[LLMCall], float | None],
+        *,
+        spent_usd: float = 0.0,
+        spent_tokens: int = 0,
+    ) -> None:
+        self._max_usd = max_usd
+        self._max_tokens = max_tokens
+        self._price = price
+        self._usd = spent_usd
+        self._tokens = spent_tokens
+        self._unknown = 0
+
+    @property
+    def spent_usd(self) -> float:
+        """Known cost of all that was charged."""
+        return self._usd
+
+    @property
+    def spent_tokens(self) -> int:
+        """Known tokens of all that was charged."""
+        return self._tokens
+
+    def check(self) -> None:
+        """Raise `BudgetError` once a bound is reached."""
+        if self._max_usd is not None and self._usd >= self._max_usd:
+            raise BudgetError(self._message(f"${self._usd:.4f}", f"max_usd {self._max_usd:g}"))
+        if self._max_tokens is not None and self._tokens >= self._max_tokens:
+            raise BudgetError(self._message(f"{self._tokens:,} tokens", f"max_tokens {self._max_tokens:,}"))
+
+    def charge(self, call: LLMCall) -> None:
+        """Enter a call; a replayed one was paid for before and costs nothing."""
+        if call.replayed:
+            return
+        for attempt in call.attempts:
+            usd = self._price(replace(call, attempts=(attempt,)))
+            tokens = (attempt.input_tokens, attempt.output_tokens)
+            self._usd += usd or 0.0
+            self._tokens += sum(count for count in tokens if count is not None)
+            self._unknown += None in tokens
+
+    def _message(self, spent: str, bound: str) -> str:
+        unknown = f" (and whatever {self._unknown:,} attempts of unknown usage cost)" if self._unknown else ""
+        return f"the budget is used up: the run has spent {spent}{unknown} of {bound}; {_HOW_TO_GO_ON}"

@@ -1,0 +1,173 @@
+"""Replies that were paid for, kept on disk: the same call is never paid twice.
+
+One SQLite file for all models and runs. Its write-ahead log keeps a reply wholly or not at all after a kill, and lets
+any number of processes read and write at once (on a local disk, not on a network file system). What is in the file
+cost money: it is never thrown away unasked, but a file that cannot be used is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import zlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from filelock import FileLock
+
+from arena.errors import ModelSetupError
+from arena.llm.cache_key import FORMAT, cache_key
+from arena.protocols import TokenChoice
+from arena.types import CallAttempt
+
+__all__ = ["CachedReply", "ReplyCache", "cache_key"]
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 30  # how long one waits for another process's write
+_APPLICATION_ID = 0x72616763  # marks our files among all SQLite files
+
+
+@dataclass(frozen=True, slots=True)
+class CachedReply:
+    """A good reply as the provider gave it. `usage` is that of the attempt that brought it."""
+
+    text: str
+    tokens: tuple[TokenChoice, ...]
+    usage: CallAttempt
+    finish_reason: str | None
+    dropped: tuple[str, ...] = ()
+
+
+class ReplyCache:
+    """Replies by `cache_key`. Safe for any number of threads and processes, and for a kill at any moment.
+
+    Every method raises `ModelSetupError` when the file cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open `path`, or create it with its folder."""
+        self._path = path
+        self._lock = threading.Lock()
+        self._connection = self._guarded(lambda: _open(path))
+
+    def get(self, key: str) -> CachedReply | None:
+        """The reply kept under `key`; None when there is none. A damaged one is none, and makes room for the next."""
+        return self._guarded(lambda: _select(self._connection, key))
+
+    def put(self, key: str, reply: CachedReply) -> None:
+        """Keep `reply`, unless there is one under `key` already: the first stays. It is on disk on return."""
+        payload = _pack(reply)
+        row = (key, _checksum(key, payload), payload)
+        self._guarded(lambda: self._connection.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", row))
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _guarded(self, work: Callable[[], T]) -> T:
+        """What `work` returns, one thread at a time."""
+        with self._lock:
+            try:
+                return work()
+            except (sqlite3.Error, OSError) as error:
+                raise ModelSetupError(
+                    f"cannot use the reply cache {str(self._path)!r}: {error}. Make room or wait for the process that "
+                    "holds it, delete the file if it is no longer wanted, or run with --no-cache"
+                ) from error
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None)
+    try:
+        # SQLite gives up at once, whatever its timeout, where two processes make the same file.
+        with FileLock(path.with_name(f"{path.name}.lock"), timeout=BUSY_SECONDS):
+            if not _is_ours(connection, path):  # asked first: a foreign file is left as it is
+                _create(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")  # a kill loses nothing; a power cut at most the last replies
+        connection.execute("BEGIN IMMEDIATE")  # a file that cannot be written is refused now, not after the first bill
+        connection.execute("ROLLBACK")
+    except (sqlite3.Error, OSError, ModelSetupError):
+        connection.close()
+        raise
+    return connection
+
+
+def _is_ours(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the file is a reply cache; False = it is empty. Refuses any other file, and another version's."""
+    (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if (mark, version) == (_APPLICATION_ID, FORMAT):
+        return True
+    if mark == _APPLICATION_ID:
+        raise ModelSetupError(
+            f"the reply cache {str(path)!r} has format {version}, and this version of the arena reads format {FORMAT}: "
+            "delete the file, or run with --no-cache"
+        )
+    (objects,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if mark or version or objects:
+        raise ModelSetupError(
+            f"{str(path)!r} is a database of something else, and no reply cache: move it away, or run with --no-cache"
+        )
+    return False
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("CREATE TABLE replies (key TEXT PRIMARY KEY, checksum INTEGER NOT NULL, json BLOB NOT NULL)")
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+    connection.execute("COMMIT")
+
+
+def _select(connection: sqlite3.Connection, key: str) -> CachedReply | None:
+    row = connection.execute("SELECT checksum, json FROM replies WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        return None
+    checksum, payload = row
+    if isinstance(payload, bytes) and checksum == _checksum(key, payload):
+        return _unpack(payload)
+    connection.execute("DELETE FROM replies WHERE key = ? AND checksum IS ? AND json IS ?", (key, *row))
+    return None
+
+
+def _checksum(key: str, payload: bytes) -> int:
+    """Covers the key too, so that no reply passes for another's."""
+    return zlib.crc32(payload, zlib.crc32(key.encode()))
+
+
+def _pack(reply: CachedReply) -> bytes:
+    """`reply` as JSON. Python's own dialect, because a log-probability may be minus infinity."""
+    fields = {
+        "text": reply.text,
+        "tokens": [[token.text, token.logprob, dict(token.alternatives)] for token in reply.tokens],
+        "usage": asdict(reply.usage),
+        "finish_reason": reply.finish_reason,
+        "dropped": reply.dropped,
+    }
+    return json.dumps(fields, separators=(",", ":")).encode("ascii")
+
+
+def _unpack(payload: bytes) -> CachedReply:
+    fields = json.loads(payload)
+    return CachedReply(
+        text=fields["text"],
+        tokens=tuple(TokenChoice(text, logprob, alternatives) for text, logprob, alternatives in fields["tokens"]),
+        usage=CallAttempt(**fields["usage"]),
+        finish_reason=fields["finish_reason"],
+        dropped=tuple(fields["dropped"]),
+    )

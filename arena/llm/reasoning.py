@@ -1,0 +1,36 @@
+"""Reasoning that a model writes into its reply between `<think>` and `</think>`, and why a reply ended."""
+
+from __future__ import annotations
+
+import re
+
+_OPENS = re.compile(r"<think>", re.IGNORECASE)
+_CLOSES = re.compile(r"</think>", re.IGNORECASE)
+_CUT_OFF = frozenset({"length", "max_tokens"})  # OpenAI and its kin, Ollama; Anthropic, Gemini
+
+
+def holds_reasoning(text: str) -> bool:
+    """Whether `text` has a block of reasoning, or a part of one."""
+    return bool(_OPENS.search(text) or _CLOSES.search(text))
+
+
+def without_reasoning(text: str) -> str:
+    """What is left of `text` outside its reasoning, stripped.
+
+    A `</think>` alone ends reasoning that the prompt had begun; a `<think>` alone was cut off, and all after it goes.
+    """
+    *closed, last = _CLOSES.split(text)
+    halves = (_OPENS.split(block, maxsplit=1) for block in closed)
+    outside = [half[0] for half in halves if len(half) > 1]
+    return "".join([*outside, _OPENS.split(last, maxsplit=1)[0]]).strip()
+
+
+def was_cut(finish_reason: str | None) -> bool:
+    """Whether a reply ended at the token limit, and not where the model would have."""
+    return (finish_reason or "").lower() in _CUT_OFF
+
+
+def cut_before_speaking(text: str, finish_reason: str | None) -> bool:
+    """Whether a reply was cut off before the model said anything: nothing is there, or reasoning without an end."""
+    unfinished = bool(_OPENS.search(_CLOSES.split(text)[-1]))
+    return not without_reasoning(text) and (unfinished or was_cut(finish_reason))

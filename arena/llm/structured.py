@@ -1,0 +1,110 @@
+"""A structured reply: the schema goes into the prompt, the last object that keeps it comes out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from arena.llm.reasoning import was_cut, without_reasoning
+from arena.protocols import Message, Reply
+
+S = TypeVar("S", bound=BaseModel)
+
+_MOST_PROBLEM_CHARS = 300
+# Models write line breaks into strings as they are; the decoder of the standard lets nobody do so.
+_DECODER = json.JSONDecoder(strict=False)
+_LITERAL_KEYS = frozenset({"default", "examples", "const", "enum"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[S]):
+    """What was read from a reply: the `value`, or the `problem` in one line; one of them is None."""
+
+    value: S | None
+    problem: str | None = None
+
+
+def schema_turns(messages: Sequence[Message], schema: type[BaseModel]) -> tuple[Message, ...]:
+    """`messages` with the schema and the demand to keep it at the end of the last turn."""
+    *before, last = messages
+    compact = json.dumps(_untitled(schema.model_json_schema()), separators=(",", ":"), ensure_ascii=False)
+    demand = f"Reply with one JSON object that keeps this JSON schema, and nothing else:\n{compact}"
+    return (*before, Message(last.role, f"{last.content}\n\n{demand}"))
+
+
+def repair_turns(messages: Sequence[Message], text: str, problem: str) -> tuple[Message, ...]:
+    """The conversation with the reply `text` that could not be used, and why."""
+    return (
+        *messages,
+        Message("assistant", without_reasoning(text) or "(nothing)"),
+        Message("user", f"That cannot be used: {problem}. Reply with the corrected JSON object and nothing else."),
+    )
+
+
+def read_reply(reply: Reply, schema: type[S]) -> Reading[S]:
+    """The object of a reply; a problem mentions it when the reply was cut off."""
+    reading = read_object(reply.text or "", schema)
+    if reading.problem is None or not was_cut(reply.call.finish_reason):
+        return reading
+    return Reading(None, f"{reading.problem}; the reply was cut off at the token limit, be brief")
+
+
+def read_object(text: str, schema: type[S]) -> Reading[S]:
+    """The last object in `text` that keeps `schema`, whatever stands around it: prose, code fences, earlier objects.
+
+    Reasoning is no part of the reply. An object inside another one, or inside one that is not closed, is none.
+    """
+    problem = "it holds no complete JSON object"
+    found: S | None = None
+    for candidate in _objects(without_reasoning(text)):
+        try:
+            found = schema.model_validate_json(json.dumps(candidate))
+        except ValidationError as error:
+            problem = _in_one_line(error)
+        except RecursionError:
+            problem = "it is nested too deeply"
+    return Reading(None, problem) if found is None else Reading(found)
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """The complete JSON objects in `text` that lie in no other, in order; its length bounds the time.
+
+    After a fault the search goes on where the object broke off, not inside it.
+    """
+    place = text.find("{")
+    while place >= 0:
+        try:
+            value, end = _DECODER.raw_decode(text, place)
+            yield value
+        except json.JSONDecodeError as error:
+            if error.msg.startswith("Unterminated string"):
+                return
+            end = max(place + 1, error.pos)
+        except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads
+            return
+        place = text.find("{", end)
+
+
+def _in_one_line(error: ValidationError) -> str:
+    problems = (
+        f"{'.'.join(str(part) for part in item['loc']) or 'the object'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_context=False, include_input=False)
+    )
+    return " ".join("; ".join(problems).split())[:_MOST_PROBLEM_CHARS]
+
+
+def _untitled(node: Any) -> Any:
+    """A schema without the titles that pydantic gives every field: they repeat the names, and cost tokens."""
+    if isinstance(node, list):
+        return [_untitled(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: value if key in _LITERAL_KEYS else _untitled(value)
+        for key, value in node.items()
+        if not (key == "title" and isinstance(value, str))
+    }

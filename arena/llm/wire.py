@@ -1,0 +1,88 @@
+"""How parameters are put into a request: on the LangChain model, beside its messages, or into a completion's body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from arena.llm.access import Dialect
+from arena.llm.parameters import JSON_SCHEMA, Parameters
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+def configured(chat: BaseChatModel, dialect: Dialect, parameters: Parameters) -> BaseChatModel:
+    """`chat` with the fields it has set to `parameters`; itself when they are."""
+    wanted = {
+        "temperature": parameters.temperature,
+        "top_p": parameters.top_p,
+        dialect.seed_field: parameters.seed,
+        dialect.limit_field: None if parameters.other_limit_name else parameters.max_tokens,
+    }
+    fields = type(chat).model_fields
+    changed = {
+        name: value
+        for name, value in wanted.items()
+        if name is not None and name in fields and getattr(chat, name) != value
+    }
+    return chat.model_copy(update=changed) if changed else chat
+
+
+def beside_messages(dialect: Dialect, parameters: Parameters, schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What goes with one request to a chat model; `schema` is for the form of `parameters`."""
+    sent: dict[str, Any] = {}
+    past_the_package: dict[str, Any] = {}
+    if parameters.stop:
+        sent["stop"] = list(parameters.stop)
+    if parameters.alternatives:
+        sent |= {"logprobs": True, "top_logprobs": parameters.alternatives}
+    if parameters.other_limit_name and dialect.other_limit is not None and parameters.max_tokens is not None:
+        past_the_package[dialect.other_limit] = parameters.max_tokens
+    if parameters.form is not None and schema is not None:
+        native = parameters.form == JSON_SCHEMA
+        if dialect.schema == "ollama":
+            sent["format"] = dict(schema) if native else "json"
+        elif dialect.schema is not None:
+            holder = past_the_package if dialect.schema == "extra_body" else sent
+            holder["response_format"] = _response_format(schema) if native else {"type": "json_object"}
+    return sent | ({"extra_body": past_the_package} if past_the_package else {})
+
+
+def completion_body(parameters: Parameters) -> dict[str, Any]:
+    """What goes with the prompt of a completion, in OpenAI's form."""
+    limit_name = "max_completion_tokens" if parameters.other_limit_name else "max_tokens"
+    body = {
+        "temperature": parameters.temperature,
+        "top_p": parameters.top_p,
+        "seed": parameters.seed,
+        limit_name: parameters.max_tokens,
+        "stop": list(parameters.stop) or None,
+        "logprobs": parameters.alternatives or None,
+    }
+    if parameters.special_tokens:
+        # Of vLLM: a checkpoint that reflects in special tokens must be heard out; other servers overlook the fields.
+        body |= {"skip_special_tokens": False, "spaces_between_special_tokens": False}
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    name = "".join(
+        letter if letter.isascii() and letter.isalnum() else "_" for letter in schema.get("title") or "reply"
+    )
+    return {"type": "json_schema", "json_schema": {"name": name[:64], "strict": True, "schema": _strict(schema)}}
+
+
+def _strict(node: Any) -> Any:
+    """A schema as OpenAI's strict mode wants it: every field required, no other allowed, no defaults."""
+    if isinstance(node, list):
+        return [_strict(item) for item in node]
+    if not isinstance(node, Mapping):
+        return node
+    strict = {key: _strict(value) for key, value in node.items() if key not in ("default", "properties", "$defs")}
+    for key in ("properties", "$defs"):  # their keys are names of the user's, `default` may be one of them
+        if key in node:
+            strict[key] = {name: _strict(value) for name, value in node[key].items()}
+    if "properties" in node:
+        strict |= {"required": list(node["properties"]), "additionalProperties": False}
+    return strict

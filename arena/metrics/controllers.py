@@ -1,0 +1,110 @@
+"""What a controller's branches came to: how often each fired, and how often it changed anything.
+
+A strategy that grades and then does the same whatever the grade costs calls and earns nothing; its answers look
+like those of a working one. Only the decisions tell.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from arena.types import Decision, RunRecord
+
+Tier = Literal["T0", "T1", "T2"]
+
+TIERS: tuple[Tier, ...] = get_args(Tier)
+"""From a label, from label probabilities, from a trained model: each claims more than the one before."""
+
+
+@dataclass(slots=True)
+class Branch:
+    """One choice of one node. `questions` took it at least once, `times` is how often it was taken in all.
+
+    `altered` (`evidence`, `query`, `answer` -> times) counts what it changed; `effective` is how many times it changed
+    anything at all.
+    """
+
+    choice: str
+    questions: int = 0
+    times: int = 0
+    effective: int = 0
+    altered: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class Controller:
+    """A node that decides, and the branches it took, in the order in which they were first taken.
+
+    `verdicts` of its decisions judge one item (a passage, a segment) by a judgement of some tier.
+    """
+
+    node: str
+    questions: int = 0
+    verdicts: int = 0
+    branches: dict[str, Branch] = field(default_factory=dict)
+
+    @property
+    def only_judges(self) -> bool:
+        """Whether it hands verdicts on single items to another node, whose branches show what they came to."""
+        return self.verdicts == sum(branch.times for branch in self.branches.values()) and self._idle
+
+    @property
+    def never_changed_anything(self) -> bool:
+        """Whether it is a no-op: it took branches, not only gave verdicts, and none of them had an effect."""
+        return self._idle and not self.only_judges
+
+    @property
+    def _idle(self) -> bool:
+        return not any(branch.effective for branch in self.branches.values())
+
+
+@dataclass(slots=True)
+class DecisionTally:
+    """Decisions of one cell, added question by question; nothing but counts is kept.
+
+    `questions` were completed; a failed one has no decisions and is not counted. `judgements`: tier
+    of `TIERS` -> decisions that rest on a judgement of that tier.
+    """
+
+    questions: int = 0
+    controllers: dict[str, Controller] = field(default_factory=dict)
+    judgements: Counter[str] = field(default_factory=Counter)
+
+    def add(self, record: RunRecord) -> None:
+        """Count one question."""
+        if record.answer is None:
+            return
+        self.questions += 1
+        for decision in record.decisions:
+            self._count(decision)
+        taken = dict.fromkeys((decision.node, decision.choice) for decision in record.decisions)
+        for node, choice in taken:
+            self.controllers[node].branches[choice].questions += 1
+        for node in dict.fromkeys(node for node, _ in taken):
+            self.controllers[node].questions += 1
+
+    def always(self, controller: Controller) -> str | None:
+        """The choice that `controller` took on every question (None: it took several, or was not always asked).
+
+        One question proves no habit.
+        """
+        if len(controller.branches) != 1 or self.questions < 2 or controller.questions < self.questions:
+            return None
+        return next(iter(controller.branches))
+
+    @property
+    def tier(self) -> Tier | None:
+        """The lowest tier of any judgement, which is what the whole cell can claim; None without a judgement."""
+        return next((tier for tier in TIERS if self.judgements[tier]), None)
+
+    def _count(self, decision: Decision) -> None:
+        controller = self.controllers.setdefault(decision.node, Controller(decision.node))
+        controller.verdicts += decision.tier is not None and decision.subject is not None
+        branch = controller.branches.setdefault(decision.choice, Branch(decision.choice))
+        branch.times += 1
+        branch.effective += bool(decision.changed)
+        branch.altered.update(set(decision.changed))
+        if decision.tier in TIERS:
+            self.judgements[decision.tier] += 1

@@ -1,0 +1,139 @@
+"""`arena bench llm`: what the gate to the language models costs, over the fake model that costs nothing."""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import perf_counter
+
+import anyio
+import numpy as np
+
+from arena.config import LLMSettings
+from arena.llm import LLMClient, ReplyCache, open_model
+from arena.protocols import Message, ModelRequest
+from experiments.benches.peak_memory import peak_memory_mb
+from experiments.benches.stopwatch import WARM_UP, Figures
+
+Say = Callable[[str], None]
+
+CONCURRENCY = 32
+LATENCY_SECONDS = 0.1
+_MEMORY_CODE = """
+import json, sys
+from experiments.benches.llm import memory_growth
+print(json.dumps(memory_growth(int(sys.argv[1]))))
+"""
+_SHOWN = "The river Tarn rises near Oster and is crossed by a bridge. " * 20
+
+
+def measure_llm(
+    calls: int = 2_000, memory_calls: int = 20_000, *, timed: int = 1_000, say: Say = lambda line: None
+) -> Figures:
+    """Time of a call, efficiency under concurrency, growth of memory.
+
+    `overhead`: each of `timed` calls through the gate, one at a time, without the cache; `kept`: with it, for the
+    first time; `replayed`: from it. `efficiency` is the ideal wall time of `calls` of 100 ms at concurrency 32 over
+    the measured one. `memory_growth_mb` is what `memory_calls`, one at a time and with the cache, add to the peak of a
+    process of their own. The fake's time, its LangChain model included, counts as the gate's.
+    """
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
+        say("single calls")
+        figures = anyio.run(_overhead, Path(folder), timed)
+        say(f"{calls:,} calls of {1e3 * LATENCY_SECONDS:.0f} ms at concurrency {CONCURRENCY}")
+        figures |= anyio.run(_efficiency, Path(folder), calls)
+    say(f"memory over {memory_calls:,} calls")
+    return figures | _memory_apart(memory_calls)
+
+
+async def _overhead(folder: Path, timed: int) -> Figures:
+    async with _fake(folder, None) as model:
+        figures = await _timings_ms(model, timed, "overhead")
+    with ReplyCache(folder / "replies.sqlite") as cache:
+        async with _fake(folder, cache) as model:
+            figures |= await _timings_ms(model, timed, "kept")
+            figures |= await _timings_ms(model, timed, "replayed")
+    return figures
+
+
+async def _efficiency(folder: Path, calls: int) -> Figures:
+    script = folder / "slow.json"
+    script.write_text(json.dumps({"latency_seconds": LATENCY_SECONDS, "rules": [{"reply": "Oster"}]}), encoding="utf-8")
+    async with _fake(folder, None, script) as model:
+        started = perf_counter()
+        async with anyio.create_task_group() as group:
+            for number in range(calls):
+                group.start_soon(model.complete, _request(number))
+        wall = perf_counter() - started
+    ideal = math.ceil(calls / CONCURRENCY) * LATENCY_SECONDS
+    return {
+        "calls": calls,
+        "concurrency": CONCURRENCY,
+        "wall_seconds": wall,
+        "ideal_seconds": ideal,
+        "efficiency": ideal / wall,
+    }
+
+
+def _memory_apart(calls: int) -> Figures:
+    command = [sys.executable, "-c", _MEMORY_CODE, str(calls)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    figures: Figures = json.loads(done.stdout)
+    return figures
+
+
+def memory_growth(calls: int) -> Figures:
+    """What `calls` add to the peak of this process's memory, after a twentieth as many."""
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
+        return anyio.run(_memory, Path(folder), calls)
+
+
+async def _memory(folder: Path, calls: int) -> Figures:
+    with ReplyCache(folder / "replies.sqlite") as cache:
+        async with _fake(folder, cache) as model:
+            for number in range(-(calls // 20), 0):
+                await model.complete(_request(number))
+            gc.collect()
+            before = peak_memory_mb()
+            for number in range(calls):
+                await model.complete(_request(number))
+    peak = peak_memory_mb()
+    return {"memory_calls": calls, "memory_growth_mb": peak - before, "peak_memory_mb": peak}
+
+
+async def _timings_ms(model: LLMClient, n: int, name: str) -> Figures:
+    taken = []
+    for number in range(n + WARM_UP):
+        started = perf_counter()
+        reply = await model.complete(_request(number))
+        taken.append(1e3 * (perf_counter() - started))
+        assert reply.text is not None
+    p50, p95 = np.percentile(taken[WARM_UP:], [50, 95]).tolist()
+    return {f"{name}_p50_ms": p50, f"{name}_p95_ms": p95}
+
+
+@asynccontextmanager
+async def _fake(folder: Path, cache: ReplyCache | None, script: Path | None = None) -> AsyncIterator[LLMClient]:
+    if script is None:
+        script = folder / "quick.json"
+        script.write_text(json.dumps({"rules": [{"reply": "Oster"}]}), encoding="utf-8")
+    settings = LLMSettings(model=f"fake:{script}", concurrency=CONCURRENCY, cache=cache is not None)
+    async with open_model(settings, weights=_no_weights, cache=cache) as model:
+        yield model
+
+
+def _no_weights(name: str) -> Path:
+    raise AssertionError(f"the fake has no weights of {name!r}")
+
+
+def _request(number: int) -> ModelRequest:
+    """A prompt of the length of a strategy's, another one for each number."""
+    asked = f"<passages>\n[1] Tarn: {_SHOWN}\n</passages>\nQuestion: Where does river {number} rise?\nAnswer:"
+    return ModelRequest((Message("system", "Answer from the passages."), Message("user", asked)), "generate")

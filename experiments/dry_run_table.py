@@ -1,0 +1,119 @@
+"""A dry run as a table and as JSON, with where each figure comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from arena.report.figures import UNDEFINED, usd_text
+from arena.report.spending import price_source
+from experiments.dry_run import TOKENS_PER_WORD, DryRun, Expectation
+
+_PROBE = "probe"
+_NO_MODEL = "no model"
+
+
+def dry_run_fields(dry: DryRun) -> dict[str, Any]:
+    """As plain JSON values: expected calls, tokens and dollars, None = unknown."""
+    return {
+        "prices": price_source(dry.prices).model_dump(mode="json"),
+        "tokens_per_word": TOKENS_PER_WORD,
+        "cells": [
+            {
+                "strategy": one.cell.strategy,
+                "retrieval_mode": one.cell.retrieval_mode,
+                "llm": one.cell.llm,
+                "cell": one.cell.key,
+                "n_questions": one.n_questions,
+                "source": _source(one),
+                "run_id": one.origin,
+                "n_observed": one.n_observed,
+                "n_failed": len(one.failures),
+                **_figures(one),
+            }
+            for one in dry.cells
+        ],
+        "total": _figures(dry),
+    }
+
+
+def dry_run_table(dry: DryRun) -> Table:
+    """A line per cell, and the total."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title="expected", title_justify="left")
+    for heading in ("strategy", "mode"):
+        table.add_column(heading)
+    for heading in ("questions", "calls", "input", "output", "USD", "USD, full replies"):
+        table.add_column(heading, justify="right")
+    table.add_column("from")
+    for one in dry.cells:
+        names = (one.cell.strategy, one.cell.retrieval_mode, f"{one.n_questions:,}")
+        table.add_row(*map(Text, (*names, *_texts(one), _from(one))))
+    table.add_section()
+    table.add_row("all", "", f"{sum(one.n_questions for one in dry.cells):,}", *_texts(dry), "")
+    return table
+
+
+def dry_run_notes(dry: DryRun) -> Iterator[str]:
+    """How far the figures can be trusted, and whose price is missing."""
+    if any(_source(one) == _PROBE for one in dry.cells):
+        yield (
+            "probe: a few questions through the real graphs, index and prompts with the fake model. Its replies are "
+            f"not the model's, so calls of a controller and output are guesses; tokens are words x {TOKENS_PER_WORD}. "
+            "full replies: had every reply been llm.max_tokens long."
+        )
+    for one in dry.cells:
+        if one.failures:
+            yield (
+                f"{one.cell.strategy} {one.cell.retrieval_mode}: {len(one.failures)} of {one.n_observed} questions of "
+                f"the probe failed, so its figures are too low: {one.failures[0]}"
+            )
+    if any(one.origin for one in dry.cells):
+        yield "run: the mean of that finished run of the same cell on the same data, times the questions."
+    yield f"Prices: {dry.prices.source}, of {dry.prices.as_of.isoformat()}, and {len(dry.prices.own)} of your own."
+    unpriced = sorted({repr(one.cell.llm) for one in dry.cells if one.account.unpriced_calls})
+    if unpriced:
+        yield f"No price is known for {', '.join(unpriced)}: give one under `prices` in the config."
+    elif dry.usd is None:
+        yield "USD is unknown where a model is paid by the hour and none of its calls was measured yet."
+    yield from _over_budget(dry)
+    yield "Nothing was spent, and no run folder was made."
+
+
+def _over_budget(dry: DryRun) -> Iterator[str]:
+    max_usd, max_tokens = dry.budget.max_usd, dry.budget.max_tokens
+    tokens = None if dry.input_tokens is None or dry.output_tokens is None else dry.input_tokens + dry.output_tokens
+    if max_usd is not None and dry.usd is not None and dry.usd > max_usd:
+        yield f"This is more than budget.max_usd {max_usd:g}: the run would stop before its end."
+    if max_tokens is not None and tokens is not None and tokens > max_tokens:
+        yield f"This is more than budget.max_tokens {max_tokens:,}: the run would stop before its end."
+
+
+def _source(one: Expectation) -> str:
+    if one.cell.llm is None:
+        return _NO_MODEL
+    return "run" if one.origin else _PROBE
+
+
+def _from(one: Expectation) -> str:
+    source = _source(one)
+    return source if source == _NO_MODEL else f"{source} {one.origin or ''}, n = {one.n_observed}".replace(" ,", ",")
+
+
+def _figures(of: Expectation | DryRun) -> dict[str, float | None]:
+    return {
+        "calls": of.calls,
+        "input_tokens": of.input_tokens,
+        "output_tokens": of.output_tokens,
+        "usd": of.usd,
+        "usd_with_full_replies": of.usd_with_full_replies,
+    }
+
+
+def _texts(of: Expectation | DryRun) -> tuple[str, ...]:
+    counts = (of.calls, of.input_tokens, of.output_tokens)
+    money = (of.usd, of.usd_with_full_replies)
+    return (*(UNDEFINED if n is None else f"{n:,.0f}" for n in counts), *(usd_text(usd) for usd in money))

@@ -1,0 +1,141 @@
+"""Silver labels: how complex each question proved to be, from a finished run of the three strategies.
+
+Adaptive-RAG (arXiv 2403.14403), section 3.2: the label is the simplest strategy that answers right (A no retrieval,
+B one retrieval, C step by step); where none does, the prior of the question's kind. Right is an exact match with the
+answer or an alias of it; the paper's code knows no aliases.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from arena.errors import ConfigError, RunStoreError
+from arena.metrics.answer import exact_match
+from arena.store import RunStore
+from arena.types import NO_RETRIEVAL_MODE, Cell, Dataset, Gold, Kind, RunRecord
+from strategies.adaptive import LABELS, Label
+
+Source = Literal["silver", "prior"]
+
+PRIORS: Mapping[Kind, Label] = {"single_hop": "B", "multi_hop": "C"}
+"""Label of a question that no strategy answers; other kinds have no counterpart in the paper and get none."""
+
+_ALONE: Mapping[str, Label] = {"closed_book": "A", "vanilla": "B", "ircot": "C"}
+_POLICIES: Mapping[str, Label] = {"always_a": "A", "always_b": "B", "always_c": "C"}
+
+
+@dataclass(slots=True)
+class SilverLabels:
+    """Question text -> label, how many of each came from where, and how many questions have none."""
+
+    labels: dict[str, Label] = field(default_factory=dict)
+    counts: Counter[tuple[Source, Label]] = field(default_factory=Counter)
+    left_out: int = 0
+
+
+def complexity(outcomes: Mapping[Label, bool | None], kind: Kind) -> tuple[Label, Source] | None:
+    """The label of one question, and where it comes from; None = it has none.
+
+    `outcomes`: label -> whether that strategy answered right (None: not known, because a call failed or it was not
+    asked). A simpler strategy that is not known leaves the question without a label.
+    """
+    for label in LABELS:
+        right = outcomes.get(label)
+        if right is None:
+            return None
+        if right:
+            return label, "silver"
+    prior = PRIORS.get(kind)
+    return (prior, "prior") if prior else None
+
+
+def silver_labels(records: Iterable[RunRecord], dataset: Dataset, mode: str | None = None) -> SilverLabels:
+    """Label the questions of a run. `mode`: the retrieval mode whose cells count, where the run has several.
+
+    Raises:
+        ConfigError: the run has no cell, or more than one, for one of the three strategies.
+        RunStoreError: a question is not of `dataset`.
+    """
+    kept = [record for record in records if mode in (None, record.cell.retrieval_mode) or _reads_nothing(record.cell)]
+    chosen = _cells(kept)
+    outcomes: dict[str, dict[Label, bool | None]] = {}
+    for record in kept:
+        if label := chosen.get(record.cell.key):
+            if record.question_id not in dataset.gold:
+                raise RunStoreError(
+                    f"question {record.question_id!r} of the run is not in dataset {dataset.name!r}: "
+                    "name the dataset that the run was made on"
+                )
+            outcomes.setdefault(record.question_id, {})[label] = _right(record, dataset.gold[record.question_id])
+    found = SilverLabels()
+    for question in dataset.questions:
+        if question.question_id not in outcomes:
+            continue
+        labelled = complexity(outcomes[question.question_id], question.kind)
+        if labelled is None or question.kind not in PRIORS:
+            found.left_out += 1
+            continue
+        found.labels[question.text] = labelled[0]
+        found.counts[labelled[1], labelled[0]] += 1
+    return found
+
+
+def write_labels(store: RunStore, dataset: Dataset, out: Path, mode: str | None = None) -> SilverLabels:
+    """Write the labels of a finished run as `adaptive:policy=oracle:oracle_labels=OUT` reads them.
+
+    Raises:
+        ConfigError: as `silver_labels` does, or the file cannot be written.
+        RunStoreError: `dataset` is not the one the run was made on, or the run cannot be read.
+    """
+    if store.manifest()["identity"].get("dataset") != dataset.fingerprint:
+        raise RunStoreError(
+            f"dataset {dataset.name!r} is not the one that run {store.run_id!r} was made on: restore its files"
+        )
+    found = silver_labels(store.records(), dataset, mode)
+    try:
+        out.write_text(json.dumps(found.labels, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write labels to {str(out)!r} ({error.strerror}): choose another --out") from error
+    return found
+
+
+def _cells(records: Iterable[RunRecord]) -> dict[str, Label]:
+    """Cell key -> the label it stands for. Cells of `adaptive` go before the strategies of their own."""
+    policies: dict[Label, set[str]] = {label: set() for label in LABELS}
+    alone: dict[Label, set[str]] = {label: set() for label in LABELS}
+    for record in records:
+        cell = record.cell
+        if cell.strategy == "adaptive" and (label := _POLICIES.get(str(cell.params.get("policy")))):
+            policies[label].add(cell.key)
+        elif label := _ALONE.get(cell.strategy):
+            alone[label].add(cell.key)
+    chosen: dict[str, Label] = {}
+    for label in LABELS:
+        keys = sorted(policies[label] or alone[label])
+        if not keys:
+            raise ConfigError(
+                f"the run has no cell for label {label}: run adaptive:policy=always_a, always_b and always_c, "
+                "or closed_book, vanilla and ircot"
+            )
+        if len(keys) > 1:
+            raise ConfigError(
+                f"the run has {len(keys)} cells for label {label} ({', '.join(keys)}): name one retrieval mode, "
+                "or run each strategy under one setting"
+            )
+        chosen[keys[0]] = label
+    return chosen
+
+
+def _reads_nothing(cell: Cell) -> bool:
+    return cell.retrieval_mode == NO_RETRIEVAL_MODE
+
+
+def _right(record: RunRecord, gold: Gold) -> bool | None:
+    if record.answer is None:
+        return None
+    return not record.answer.abstained and bool(exact_match(record.answer.text or "", gold.answers))

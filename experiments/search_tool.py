@@ -1,0 +1,131 @@
+"""Live search: any tool with `ainvoke(query)`, such as LangChain's, as a source of evidence."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import anyio
+
+from arena.errors import ConfigError, StrategyError
+from arena.protocols import Retriever
+from arena.types import Hit, Passage, Retrieval, RetrievalRequest, RetrievalSeconds, well_formed
+
+LIVE_MODE = "live"
+TIMEOUT_SECONDS = 60.0
+
+_TEXTS = ("content", "snippet", "body", "text")
+_ADDRESSES = ("url", "link", "href")
+
+
+class SearchTool(Protocol):
+    """What is asked of a tool: a query in, results out."""
+
+    async def ainvoke(self, query: str) -> Any: ...
+
+
+def load_search_tool(path: str) -> SearchTool:
+    """The tool that `package.module:factory` gives.
+
+    Raises `ConfigError` when it cannot be imported or made, or has no `ainvoke`.
+    """
+    module, _, name = path.partition(":")
+    try:
+        tool = getattr(importlib.import_module(module), name)()
+    except Exception as error:
+        raise ConfigError(f"external.tool {path!r} cannot be made: {type(error).__name__}: {error}") from error
+    if not callable(getattr(tool, "ainvoke", None)):
+        raise ConfigError(
+            f"external.tool {path!r} gives {type(tool).__name__!r}, which has no ainvoke(query): name a function that "
+            "takes nothing and returns a search tool"
+        )
+    found: SearchTool = tool
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSearch:
+    """Each question searches for itself. `name` is the tool's, for messages."""
+
+    tool: SearchTool
+    name: str
+    timeout_seconds: float = TIMEOUT_SECONDS
+
+    def for_question(self, question_id: str) -> Retriever:
+        return _Search(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    source: LiveSearch
+    found: dict[str, Passage] = field(default_factory=dict)
+
+    async def retrieve(self, request: RetrievalRequest) -> Retrieval:
+        """The first `request.k` results, in the tool's order. Raises `StrategyError` for results of no known form."""
+        started = time.perf_counter()
+        try:
+            with anyio.fail_after(self.source.timeout_seconds):
+                results = await self.source.tool.ainvoke(request.query)
+        except TimeoutError:
+            wait = f"{self.source.timeout_seconds:g} s"
+            raise StrategyError(f"search tool {self.source.name!r} found nothing within {wait}") from None
+        try:
+            passages = list({one.passage_id: one for one in passages_of_results(results)}.values())[: request.k]
+        except ValueError as error:
+            raise StrategyError(f"search tool {self.source.name!r} gave {error}") from None
+        self.found.update((passage.passage_id, passage) for passage in passages)
+        hits = (Hit(one.passage_id, one.doc_id, rank, 1.0 / rank) for rank, one in enumerate(passages, start=1))
+        seconds = RetrievalSeconds(search=time.perf_counter() - started)
+        return Retrieval(RetrievalRequest(request.query, LIVE_MODE, request.k), tuple(hits), seconds)
+
+    def passage(self, passage_id: str) -> Passage:
+        return self.found[passage_id]
+
+
+def passages_of_results(results: Any) -> Iterator[Passage]:
+    """What a search tool gave, as passages; results without text are left out.
+
+    A result is a text, or a mapping with `content` or `snippet` and perhaps `title` and `url`; there may be one, a
+    list of them, a mapping with such a list under `results`, or JSON of any of these. A document is its address, or
+    its text where it has none; the same page always has the same id. Raises ValueError for anything else.
+    """
+    for result in _listed(_decoded(results)):
+        if isinstance(result, str):
+            title, address, text = "", "", result
+        elif isinstance(result, Mapping):
+            title, address, text = (_first(result, names) for names in (("title",), _ADDRESSES, _TEXTS))
+        else:
+            raise ValueError(f"a result of type {type(result).__name__}: expected a text or a mapping")
+        if text.strip():
+            doc_id = f"web:{_digest(address or text)}"
+            yield Passage(f"{doc_id}#{_digest(text)}", doc_id, title or address, text, 0, len(text))
+
+
+def _decoded(results: Any) -> Any:
+    if isinstance(results, str) and results.lstrip()[:1] in ("[", "{"):
+        try:
+            return json.loads(results)
+        except ValueError:
+            return results
+    return results
+
+
+def _listed(results: Any) -> Iterator[Any]:
+    if isinstance(results, Mapping) and isinstance(results.get("results"), list):
+        results = results["results"]
+    yield from results if isinstance(results, list | tuple) else [results]
+
+
+def _first(result: Mapping[Any, Any], names: tuple[str, ...]) -> str:
+    """The text under the first of these names that has one; empty when none has."""
+    texts = (result[name] for name in names if isinstance(result.get(name), str))
+    return well_formed(next((text for text in texts if text), ""))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(well_formed(text).encode()).hexdigest()[:16]

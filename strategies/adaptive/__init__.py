@@ -1,0 +1,34 @@
+"""Adaptive-RAG: how much retrieval a question needs is decided once, before anything else.
+
+Jeong, Baek, Cho, Hwang and Park, "Adaptive-RAG: Learning to Adapt Retrieval-Augmented Large Language Models through
+Question Complexity", NAACL 2024 (arXiv 2403.14403).
+
+    classify -> A: answer_plain                          no retrieval
+             -> B: retrieve -> generate                  one retrieval, as `vanilla`
+             -> C: retrieve -> collect -> reason ...     step by step, as `ircot`
+
+`policy` fixes the label or reads it from a file, so that every row of the paper's table comes from this one graph.
+"""
+
+from __future__ import annotations
+
+from strategies.adaptive.card import CARD
+from strategies.adaptive.graph import FIGURE, build, paper_steps
+from strategies.adaptive.labels import LABELS, Label
+from strategies.adaptive.params import AdaptiveParams
+from strategies.adaptive.prompt import TEMPLATES
+from strategies.base import StrategySpec
+from strategies.ircot.prompt import TEMPLATES as IRCOT_TEMPLATES
+
+__all__ = ["ADAPTIVE", "LABELS", "Label", "paper_steps"]
+
+ADAPTIVE = StrategySpec(
+    "adaptive",
+    "a complexity label decides once: no retrieval, one, or step by step",
+    FIGURE,
+    build,
+    params=AdaptiveParams,
+    tier="T1",
+    card=CARD,
+    prompts=(*TEMPLATES, *IRCOT_TEMPLATES),
+)

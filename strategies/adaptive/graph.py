@@ -1,0 +1,130 @@
+"""One decision, taken once, and the three strategies behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, log
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from arena.protocols import Judgement, Tools
+from arena.types import Decision
+from strategies.adaptive.labels import LABELS, Label, read_labels
+from strategies.adaptive.params import AdaptiveParams, Policy
+from strategies.adaptive.prompt import classifier_prompt
+from strategies.base import Edges, GraphStrategy
+from strategies.ircot.graph import LOOP, IrcotState, add_loop
+from strategies.nodes import generate
+
+FIGURE: Edges = LOOP | {
+    (START, "classify"),
+    ("classify", "answer_plain"),
+    ("answer_plain", END),
+    ("classify", "retrieve"),
+    ("retrieve", "generate"),
+    ("retrieve", "collect"),
+}
+
+_FIXED: Mapping[Policy, Label] = {"always_a": "A", "always_b": "B", "always_c": "C"}
+_UNKNOWN: Label = "B"
+"""What a question without a readable label gets: the yardstick's one retrieval."""
+
+
+class AdaptiveState(IrcotState, total=False):
+    """label: the question's complexity; given once, by `classify`."""
+
+    label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """The node that labels. `known`: question text -> label, for policy `oracle`."""
+
+    params: AdaptiveParams
+    known: Mapping[str, Label] = field(default_factory=dict)
+
+    async def classify(self, state: AdaptiveState, runtime: Runtime[Tools]) -> AdaptiveState:
+        """Label the question; a label that is fixed or known costs no call."""
+        policy = self.params.policy
+        if policy == "classifier":
+            writer = runtime.context.writer
+            assert writer is not None, "the spec says that it needs a model"
+            judgement = await writer.classify(classifier_prompt(state["question"]), LABELS, role="classify")
+            decision = self._judged(judgement)
+        elif policy == "oracle":
+            label = self.known.get(state["question"])
+            decision = _decision(label or _UNKNOWN, subject=None if label else "no label")
+        else:
+            decision = _decision(_FIXED[policy])
+        return {"label": _label(decision.choice), "decisions": (decision,)}
+
+    def _judged(self, judgement: Judgement) -> Decision:
+        shares = judgement.probabilities if self.params.judge == "probabilities" else None
+        tier = "T0" if shares is None else "T1"
+        if judgement.label not in LABELS:
+            return _decision(_UNKNOWN, tier=tier, subject="unreadable")
+        if shares is None:
+            return _decision(_label(judgement.label), tier=tier)
+        chosen, plain = preferred(shares, self.params.cost_bias), preferred(shares, 0.0)
+        biased = None if chosen == plain else f"by cost, instead of {plain}"
+        return _decision(chosen, tier=tier, score=shares.get(chosen, 0.0), subject=biased)
+
+
+def preferred(probabilities: Mapping[str, float], cost_bias: float) -> Label:
+    """The label with the largest log p - cost_bias * cost, A costing 0, B 1 and C 2; of equals, the cheapest."""
+
+    def worth(label: Label) -> float:
+        share = probabilities.get(label, 0.0)
+        return (log(share) if share > 0 else -inf) - cost_bias * LABELS.index(label)
+
+    return max(LABELS, key=worth)
+
+
+async def by_label(state: AdaptiveState) -> str:
+    """A answers at once; B and C retrieve."""
+    return "answer_plain" if state["label"] == "A" else "retrieve"
+
+
+async def by_strategy(state: AdaptiveState) -> str:
+    """B reads what it got; C goes on."""
+    return "generate" if state["label"] == "B" else "collect"
+
+
+def paper_steps(decisions: Sequence[Decision]) -> int:
+    """The paper's measure Step: retrieve-and-generate steps. A 0, B 1, C every decision to go on, and 1.
+
+    Decisions without a label are `ircot`'s own.
+    """
+    label = next((decision.choice for decision in decisions if decision.node == "classify"), "C")
+    went_on = sum(decision.node == "query" for decision in decisions)
+    return {"A": 0, "B": 1}.get(label, went_on + 1)
+
+
+def build(params: AdaptiveParams) -> GraphStrategy:
+    """The figure: START -> classify -> A, B or C.
+
+    Raises:
+        ConfigError: the file of labels is missing or malformed.
+    """
+    known = read_labels(params.oracle_labels) if params.policy == "oracle" and params.oracle_labels else {}
+    graph = StateGraph(AdaptiveState, context_schema=Tools)
+    add_loop(graph, params)
+    graph.add_node("classify", Labelling(params, known).classify)
+    graph.add_node("answer_plain", generate)
+    graph.add_edge(START, "classify")
+    graph.add_conditional_edges("classify", by_label, ["answer_plain", "retrieve"])
+    graph.add_conditional_edges("retrieve", by_strategy, ["generate", "collect"])
+    graph.add_edge("answer_plain", END)
+    return GraphStrategy(graph.compile(name="adaptive"))
+
+
+def _decision(
+    label: Label, *, tier: str | None = None, score: float | None = None, subject: str | None = None
+) -> Decision:
+    return Decision("classify", label, score, changed=("evidence",), tier=tier, subject=subject)
+
+
+def _label(text: str) -> Label:
+    return next(label for label in LABELS if label == text)

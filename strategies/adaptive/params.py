@@ -1,0 +1,55 @@
+"""What of Adaptive-RAG can be set; the caps of strategy C are IRCoT's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, computed_field, model_validator
+
+from strategies.adaptive.labels import labels_sha
+from strategies.ircot.params import IrcotParams
+
+Policy = Literal["classifier", "always_a", "always_b", "always_c", "oracle"]
+
+
+class AdaptiveParams(IrcotParams):
+    """Who labels a question, and how."""
+
+    policy: Policy = Field(
+        default="classifier",
+        description="Who gives the label: the prompted classifier, one label for all (the fixed rows of the paper's "
+        "tables), or a file of silver labels (its oracle row). Only the classifier costs a call. arXiv 2403.14403, "
+        "tables 1 and 2.",
+    )
+    judge: Literal["probabilities", "labels"] = Field(
+        default="probabilities",
+        description="What the classifier's label is read from: the probabilities of A, B and C where the provider "
+        "gives them (T1; the paper's softmax over three letters), or the text of the reply (T0).",
+    )
+    cost_bias: float = Field(
+        default=0.0,
+        ge=0,
+        le=100,
+        description="Taken from log p(label) once for B and twice for C before the largest is chosen: 0 is the paper's "
+        "argmax, more prefers cheaper labels. Needs probabilities. Ours.",
+    )
+    oracle_labels: Path | None = Field(
+        default=None,
+        description="For policy oracle: JSON file of question -> A, B or C, as `arena strategies labels RUN` writes "
+        "it. A question that it lacks is labelled B.",
+    )
+
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic's own documentation has it
+    @property
+    def oracle_labels_sha(self) -> str | None:
+        """What the labels are is part of a run's identity, not only where they lie."""
+        return labels_sha(self.oracle_labels) if self.policy == "oracle" and self.oracle_labels else None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.policy == "oracle" and self.oracle_labels is None:
+            raise ValueError("policy oracle needs oracle_labels=FILE: make one with `arena strategies labels RUN`")
+        if self.cost_bias and self.judge == "labels":
+            raise ValueError("cost_bias needs judge=probabilities: the text of a reply has none")
+        return self

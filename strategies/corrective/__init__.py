@@ -1,0 +1,28 @@
+"""Corrective RAG: judge what was retrieved, then refine it, replace it, or do both.
+
+Yan, Gu, Zhu and Ling, "Corrective Retrieval Augmented Generation", arXiv 2401.15884 v3. Runs at T0 (labels), T1 (label
+probabilities, or a calibrated cross-encoder) and T2 (the released T5 evaluator). Where it differs is in `card`.
+
+    retrieve -> evaluate -> decide_action -> refine ------------------------------> recompose -> generate
+                                          -> rewrite -> search -> select_external ->
+"""
+
+from strategies.base import StrategySpec
+from strategies.corrective.card import CARD
+from strategies.corrective.graph import FIGURE, build
+from strategies.corrective.params import CorrectiveParams
+from strategies.corrective.prompts import TEMPLATES
+
+__all__ = ["CORRECTIVE", "CorrectiveParams"]
+
+CORRECTIVE = StrategySpec(
+    "corrective",
+    "judge what was retrieved; refine it, search elsewhere, or both",
+    FIGURE,
+    build,
+    params=CorrectiveParams,
+    tier="T2",
+    card=CARD,
+    prompts=TEMPLATES,
+    uses_external=lambda params: params.external != "off",
+)

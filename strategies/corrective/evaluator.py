@@ -1,0 +1,108 @@
+"""The retrieval evaluator of Corrective RAG (paper section 4.2): a score for each passage, all of them in parallel."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from arena.errors import StrategyError
+from arena.protocols import Judgement, Tools, Writer
+from arena.types import Passage
+from strategies.corrective.params import CorrectiveParams
+from strategies.corrective.prompts import THREE_WAY, YES_NO, three_way_prompt, yes_no_prompt
+
+LEAST = -1.0
+"""The score of a passage without text, which nobody is asked about."""
+
+_BY_LABEL = {"relevant": 1.0, "yes": 1.0, "unsure": 0.0, "irrelevant": -1.0, "no": -1.0}
+_TRAINED_TIER = {"t5": "T2", "cross_encoder": "T1"}
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A passage's score, in [-1, 1] but for a trained evaluator's own scale; `tier` None = no judgement was made."""
+
+    score: float
+    tier: str | None
+
+
+async def evaluate(
+    question: str, passages: Sequence[Passage], tools: Tools, params: CorrectiveParams, *, role: str
+) -> list[Mark]:
+    """One mark for each passage, in their order."""
+    asked = [passage for passage in passages if passage.text.strip()]
+    if params.evaluator in _TRAINED_TIER:
+        marks = await _trained(question, asked, tools, params)
+    else:
+        marks = await _judged(question, asked, tools, params, role)
+    given = iter(marks)
+    return [next(given) if passage.text.strip() else Mark(LEAST, None) for passage in passages]
+
+
+def score_of(judgement: Judgement) -> float:
+    """2 P(yes) - 1 where the judgement has probabilities; else +1, 0 or -1 by its label, 0 when it has none."""
+    if judgement.probabilities is not None and "yes" in judgement.probabilities:
+        return 2.0 * judgement.probabilities["yes"] - 1.0
+    return 0.0 if judgement.label is None else _BY_LABEL[judgement.label]
+
+
+def writer_of(tools: Tools) -> Writer:
+    """The model, which this strategy declares to need."""
+    if tools.writer is None:
+        raise StrategyError("corrective needs a model and was given none")
+    return tools.writer
+
+
+async def _judged(
+    question: str, passages: Sequence[Passage], tools: Tools, params: CorrectiveParams, role: str
+) -> list[Mark]:
+    writer = writer_of(tools)
+    by_label = params.evaluator == "labels"
+    prompt, labels = (three_way_prompt, THREE_WAY) if by_label else (yes_no_prompt, YES_NO)
+    judgements = await _together(
+        [writer.classify(prompt(question, passage), labels, role=role) for passage in passages]
+    )
+    if by_label:
+        return [Mark(0.0 if one.label is None else _BY_LABEL[one.label], "T0") for one in judgements]
+    return [Mark(score_of(one), one.tier) for one in judgements]
+
+
+async def _trained(question: str, passages: Sequence[Passage], tools: Tools, params: CorrectiveParams) -> list[Mark]:
+    evaluator = tools.evaluator
+    if evaluator is None:
+        raise StrategyError(
+            f"evaluator {params.evaluator!r} is set and none was given: the contestant has no evaluator"
+        )
+    texts = [_text(passage, params) for passage in passages]
+    scores = await asyncio.to_thread(evaluator.score, question, texts) if texts else []
+    if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
+        raise StrategyError(f"evaluator {dict(evaluator.identity)!r} gave {scores!r:.100} for {len(texts)} passages")
+    return [Mark(score, _TRAINED_TIER[params.evaluator]) for score in scores]
+
+
+def _text(passage: Passage, params: CorrectiveParams) -> str:
+    """A passage as the evaluator was trained to read it: the T5 knows PopQA's without titles."""
+    if params.evaluator == "t5":
+        bare = params.preset in (None, "popqa")
+        return passage.text if bare else f"{passage.title} // {passage.text}"
+    return f"{passage.title}\n{passage.text}" if passage.title else passage.text
+
+
+async def _together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """The results of all, in order. When one fails the others are stopped, and the first failure is raised bare."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for one in work]
+    except BaseExceptionGroup as failures:
+        raise _first(failures) from None
+    return [task.result() for task in tasks]
+
+
+def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = failures.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -1,0 +1,200 @@
+"""The loop of IRCoT as nodes, and the graph that is the loop alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from arena.errors import StrategyError
+from arena.protocols import Message, Tools, Writer
+from arena.types import Decision, Passage
+from strategies.base import Edges, GraphStrategy
+from strategies.ircot.params import IrcotParams
+from strategies.ircot.prompt import reasoning_prompt
+from strategies.ircot.sentences import first_sentence, is_reasoning, query_from
+from strategies.nodes import generate, retrieve
+from strategies.parsing import spoken
+from strategies.state import RagState
+
+Ending = Literal["marker", "empty", "cap"]
+
+LOOP: Edges = frozenset(
+    {
+        ("collect", "reason"),
+        ("reason", "form_query"),
+        ("form_query", "retrieve"),
+        ("form_query", "reason"),
+        ("reason", "generate"),
+        ("generate", END),
+    }
+)
+FIGURE: Edges = frozenset({(START, "retrieve"), ("retrieve", "collect")}) | LOOP
+
+_CUT_OFF = frozenset({"length", "max_tokens"})  # OpenAI and its kin, Ollama; Anthropic, Gemini
+_MARKER = re.compile(r".* answer is:? (.*)")
+
+
+class IrcotState(RagState, total=False):
+    """What the loop keeps beside a retrieval's own passages.
+
+    collected: all passages so far, in order of arrival, each (title, text) once; `collect` shows them as `passages`.
+    thoughts: the chain of thought, one sentence a step.
+    ended: what ended the loop; absent while it goes on.
+    room: the model thinks before it speaks, so that no bound is put on its replies.
+    """
+
+    collected: tuple[Passage, ...]
+    thoughts: tuple[str, ...]
+    ended: Ending
+    room: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """The nodes of one step, under given caps."""
+
+    params: IrcotParams
+
+    async def collect(self, state: IrcotState) -> IrcotState:
+        """Add what the retrieval brought, as far as there is room."""
+        before = state.get("collected", ())
+        fresh = new_among(state.get("passages", ()), before)
+        room = self.params.max_passages - len(before)
+        collected = (*before, *fresh[:room])
+        decision = Decision(
+            "collect",
+            "full" if len(fresh) > room else "added" if fresh else "nothing_new",
+            score=float(len(collected)),
+            threshold=float(self.params.max_passages),
+            origin=self._origin("max_passages"),
+            changed=("evidence",) if fresh[:room] else (),
+            subject=_step(state),
+        )
+        # The first retrieval is vanilla's too: bringing something new is no achievement of the loop.
+        tells = bool(state.get("thoughts")) or decision.choice == "full"
+        return {"collected": collected, "passages": collected, "decisions": (decision,) if tells else ()}
+
+    async def reason(self, state: IrcotState, runtime: Runtime[Tools]) -> IrcotState:
+        """Write on; only the first sentence is kept. The answer marker, silence or the cap ends the chain."""
+        writer, thoughts = runtime.context.writer, state.get("thoughts", ())
+        assert writer is not None, "the spec says that it needs a model"
+        prompt = reasoning_prompt(state["question"], state.get("passages", ()), thoughts)
+        sentence, room = await self._next_sentence(writer, prompt, room=state.get("room", False))
+        decisions: list[Decision] = []
+        if sentence in thoughts:
+            decisions.append(Decision("reason", "repeated", subject=_step(state)))
+        written = (*thoughts, sentence) if sentence else thoughts
+        ended = ending(written, silent=not sentence, cap=self.params.max_sentences)
+        if ended is None:
+            return {"thoughts": written, "room": room, "decisions": tuple(decisions)}
+        steps = float(len(thoughts) + 1)
+        cap, origin = float(self.params.max_sentences), self._origin("max_sentences")
+        decisions.append(Decision("exit", ended, steps, cap, origin, ("answer",)))
+        return {"thoughts": written, "ended": ended, "decisions": tuple(decisions)}
+
+    async def _next_sentence(self, writer: Writer, prompt: Sequence[Message], *, room: bool) -> tuple[str, bool]:
+        """The sentence, and whether the model needs `room`: it thinks first, and a bounded reply held only that."""
+        if not room:
+            said = await writer.draft(prompt, role="reason", limit=self.params.sentence_tokens, stop=("\n",))
+            sentence = _kept(said.text)
+            if sentence or (said.finish_reason or "").lower() not in _CUT_OFF:
+                return sentence, False
+        return _kept((await writer.draft(prompt, role="reason")).text), True
+
+    async def form_query(self, state: IrcotState) -> IrcotState:
+        """The query of the next retrieval; with nothing left to ask, that retrieval is skipped."""
+        choice, query = next_query(state)
+        if not query:
+            return {"decisions": (Decision("query", "skipped", subject=_step(state)),)}
+        differs = query != (state.get("search_query") or state["question"])
+        decision = Decision("query", choice, changed=("query",) if differs else (), subject=_step(state))
+        return {"search_query": query, "decisions": (decision,)}
+
+    def _origin(self, cap: str) -> str:
+        return "user" if getattr(self.params, cap) != type(self.params).model_fields[cap].default else "default"
+
+
+def new_among(passages: Sequence[Passage], known: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Those of `passages` whose title and text together are not yet known, each once, in order."""
+    seen = {(passage.title, passage.text) for passage in known}
+    new: list[Passage] = []
+    for passage in passages:
+        if (passage.title, passage.text) not in seen:
+            seen.add((passage.title, passage.text))
+            new.append(passage)
+    return tuple(new)
+
+
+def ending(thoughts: Sequence[str], *, silent: bool, cap: int) -> Ending | None:
+    """What ends a chain whose last reply gave `thoughts[-1]`, or nothing (`silent`); None = it goes on."""
+    if silent:
+        return "empty"
+    if _MARKER.match(thoughts[-1]):
+        return "marker"
+    return "cap" if len(thoughts) >= cap else None
+
+
+def next_query(state: IrcotState) -> tuple[str, str]:
+    """Where the next query comes from, and the query (empty = skip the retrieval).
+
+    `sentence`: the last one; `earlier_sentence`: the last that states a fact; `question`: no sentence does.
+    """
+    thoughts = state.get("thoughts", ())
+    factual = [sentence for sentence in thoughts if not is_reasoning(sentence)]
+    if not factual:
+        return "question", query_from(state["question"])
+    return "earlier_sentence" if is_reasoning(thoughts[-1]) else "sentence", query_from(factual[-1])
+
+
+# The routers are coroutines because LangGraph would give a plain function a thread at every step.
+async def after_reason(state: IrcotState) -> str:
+    """Read, once the chain has ended."""
+    return "generate" if state.get("ended") else "form_query"
+
+
+async def after_query(state: IrcotState) -> str:
+    """Retrieve, if there is anything to ask."""
+    return "retrieve" if next_query(state)[1] else "reason"
+
+
+def add_loop(graph: StateGraph[Any, Tools, Any, Any], params: IrcotParams) -> None:
+    """The nodes and edges of `LOOP`, from `collect` to the reader; the graph brings its own way to `collect`.
+
+    The reader is the shared `generate`: a separate call on the passages, never the chain's own last sentence.
+    """
+    loop = Loop(params)
+    graph.add_node("retrieve", retrieve)
+    graph.add_node("collect", loop.collect)
+    graph.add_node("reason", loop.reason)
+    graph.add_node("form_query", loop.form_query)
+    graph.add_node("generate", generate)
+    graph.add_edge("collect", "reason")
+    graph.add_conditional_edges("reason", after_reason, ["form_query", "generate"])
+    graph.add_conditional_edges("form_query", after_query, ["retrieve", "reason"])
+    graph.add_edge("generate", END)
+
+
+def build(params: IrcotParams) -> GraphStrategy:
+    """The figure: START -> retrieve -> collect, and the loop."""
+    graph = StateGraph(IrcotState, context_schema=Tools)
+    add_loop(graph, params)
+    graph.add_edge(START, "retrieve")
+    graph.add_edge("retrieve", "collect")
+    return GraphStrategy(graph.compile(name="ircot"))
+
+
+def _kept(reply: str) -> str:
+    """The sentence of a reply that is kept; empty when it says nothing, or was cut off while it reasoned."""
+    try:
+        return first_sentence(spoken(reply))
+    except StrategyError:
+        return ""
+
+
+def _step(state: IrcotState) -> str:
+    return f"step {len(state.get('thoughts', ())) + 1}"

@@ -1,0 +1,33 @@
+"""Self-RAG: retrieve on demand, write one candidate per passage, criticise each, keep the best.
+
+Asai, Wu, Wang, Sil and Hajishirzi, "Self-RAG: Learning to Retrieve, Generate, and Critique through Self-Reflection",
+ICLR 2024 (arXiv 2310.11511).
+
+    decide_retrieve -> retrieve -> fan_out -> candidate (one per text and passage) -> select_beam -> ... -> finish
+                    `------------> fan_out -> generate_plain ----------------------'
+
+Over any language model, asked for each reflection (T0 labels, T1 their probabilities); over the trained
+selfrag_llama2 models, which emit them as tokens (T2).
+"""
+
+from __future__ import annotations
+
+from strategies.base import StrategySpec
+from strategies.self_rag.card import CARD
+from strategies.self_rag.checkpoint import TEMPLATES as CHECKPOINT_TEMPLATES
+from strategies.self_rag.graph import FIGURE, build
+from strategies.self_rag.params import SelfRagParams
+from strategies.self_rag.prompts import TEMPLATES
+
+__all__ = ["SELF_RAG"]
+
+SELF_RAG = StrategySpec(
+    "self_rag",
+    "retrieve on demand, one candidate per passage, criticised and ranked; segment by segment in long form",
+    FIGURE,
+    build,
+    params=SelfRagParams,
+    tier="T2",
+    card=CARD,
+    prompts=(*TEMPLATES, *CHECKPOINT_TEMPLATES),
+)

@@ -1,0 +1,168 @@
+"""The layout that the trained selfrag_llama2 models expect, and how their reflection tokens are read. Pure.
+
+Literals and places: paper's table 1, and the released code's `utils.py` and `run_short_form.py`. A passage is laid out
+where it was retrieved, and stays there when the text goes on, as in the training data.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from arena.protocols import Continuation, TokenChoice
+from arena.types import Passage
+from strategies.self_rag.state import Reading
+
+Group = Mapping[str, str]
+
+RETRIEVE: Group = {"[Retrieval]": "yes", "[No Retrieval]": "no", "[Continue to Use Evidence]": "continue"}
+RELEVANCE: Group = {"[Relevant]": "yes", "[Irrelevant]": "no"}
+SUPPORT: Group = {
+    "[Fully supported]": "fully",
+    "[Partially supported]": "partially",
+    "[No support / Contradictory]": "none",
+}
+UTILITY: Group = {f"[Utility:{value}]": str(value) for value in range(1, 6)}
+ALTERNATIVES = 20
+"""As many as completions servers commonly give; a reflection token that is not among them counts as impossible."""
+
+_ENDS = ("</s>", "<|endoftext|>")
+_LITERALS = (*RETRIEVE, *RELEVANCE, *SUPPORT, *UTILITY, *_ENDS, "<s>")
+_SHOWN = re.compile(r"<paragraph>.*?(?:</paragraph>|$)", re.DOTALL)
+_RESERVED = re.compile("|".join([*map(re.escape, _LITERALS), "</?paragraph>", r"###(?=\s*(?:Instruction|Response))"]))
+_WIDE = {"[": "\uff3b", "<": "\uff1c", "#": "\uff03"}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One decoding pass, read: the segment's bare text, its reflections, and how it went on.
+
+    `raw`: the segment with its tokens. `upcoming`: the Retrieve token that ended it; None at the end of the text or
+    where the limit cut it off.
+    """
+
+    text: str
+    raw: str
+    relevance: Reading
+    support: Reading
+    utility: Reading
+    mean_logprob: float | None
+    upcoming: Reading | None
+
+
+def layout(instruction: str, response: str = "") -> str:
+    """The prompt: an instruction block, then the response as far as it goes."""
+    return f"### Instruction:\n{defused(instruction)}\n\n### Response:\n{response}"
+
+
+def evidence(passage: Passage) -> str:
+    """A retrieved passage inside a response."""
+    return f"[Retrieval]<paragraph>{defused(passage.title)}\n{defused(passage.text)}</paragraph>"
+
+
+def choice_instruction(question: str, options: Sequence[str]) -> str:
+    """The instruction of a closed set, its options lettered."""
+    listed = "".join(f"\n{chr(ord('A') + place)}: {option}" for place, option in enumerate(options))
+    return f"Choose the one option that answers the question.\n\n## Input:\n\n{question}{listed}"
+
+
+def defused(text: str) -> str:
+    """`text` without anything that the tokenizer would take for one of its special tokens or the layout's marks."""
+    return _RESERVED.sub(lambda found: _WIDE[found[0][0]] + found[0][1:], text)
+
+
+def first_reading(said: Continuation, group: Group) -> Reading:
+    """The group's token at the very first place, emitted or not."""
+    return _at(said.tokens[0], group) if said.tokens else _from_text(said.text, group)
+
+
+def read(said: Continuation, breaks: Sequence[str]) -> Written:
+    """Read one pass: the segment ends before the first of `breaks` that does not open it.
+
+    Relevance is read at the first token; support and utility where the first token of their group was emitted inside
+    the segment. What never appears is a reading without a label and without probabilities.
+    """
+    tokens, after = _split(said.tokens, breaks)
+    raw = "".join(token.text for token in tokens) if said.tokens else _cut(said.text, breaks)
+    upcoming = _at(after, RETRIEVE) if after else None
+    if not said.tokens and len(raw) < len(said.text):
+        upcoming = _from_text(said.text[len(raw) :], RETRIEVE)
+    segment = Continuation(raw, tuple(tokens))
+    return Written(
+        text=_bare(raw),
+        raw=raw,
+        relevance=first_reading(segment, RELEVANCE),
+        support=_where_emitted(segment, SUPPORT),
+        utility=_where_emitted(segment, UTILITY),
+        mean_logprob=segment.mean_logprob,
+        upcoming=upcoming,
+    )
+
+
+def match_option(text: str, options: Sequence[str]) -> str | None:
+    """The option that `text` begins with, by its letter or in full; None when it is none."""
+    said = text.strip().casefold()
+    longest_first = sorted(enumerate(options), key=lambda item: -len(item[1]))
+    names = [(option.casefold(), option) for _, option in longest_first]
+    names += [(chr(ord("a") + place), option) for place, option in enumerate(options)]
+    for name, option in names:
+        if said.startswith(name) and not said[len(name) : len(name) + 1].isalnum():
+            return option
+    return None
+
+
+def _split(tokens: Sequence[TokenChoice], breaks: Sequence[str]) -> tuple[Sequence[TokenChoice], TokenChoice | None]:
+    for place, token in enumerate(tokens):
+        if place and token.text.strip() in breaks:
+            return tokens[:place], token
+    return tokens, None
+
+
+def _cut(text: str, breaks: Sequence[str]) -> str:
+    places = [place for mark in breaks if (place := text.find(mark, 1)) > 0]
+    return text[: min(places, default=len(text))]
+
+
+def _where_emitted(said: Continuation, group: Group) -> Reading:
+    for token in said.tokens:
+        if token.text.strip() in group:
+            return _at(token, group)
+    return Reading(None, {}, "T2") if said.tokens else _from_text(said.text, group)
+
+
+def _at(token: TokenChoice, group: Group) -> Reading:
+    """The group's probabilities at one place; variants with white space are summed."""
+    probabilities: dict[str, float] = {}
+    for text, logprob in {**token.alternatives, token.text: token.logprob}.items():
+        label = group.get(text.strip())
+        if label is not None:
+            probabilities[label] = probabilities.get(label, 0.0) + math.exp(logprob)
+    return Reading(group.get(token.text.strip()), probabilities, "T2")
+
+
+def _from_text(text: str, group: Group) -> Reading:
+    """The first token of the group in a text without log-probabilities, as a hard label."""
+    found = (
+        min((place, label) for mark, label in group.items() if (place := text.find(mark)) >= 0)
+        if any(mark in text for mark in group)
+        else None
+    )
+    return Reading(None, {}, "T2") if found is None else Reading(found[1], {found[1]: 1.0}, "T2")
+
+
+def _bare(raw: str) -> str:
+    text = _SHOWN.sub(" ", raw)
+    for literal in _LITERALS:
+        text = text.replace(literal, " ")
+    return " ".join(text.split())
+
+
+_EXAMPLE = Passage("example", "example", "TITLE", "TEXT", 0, 4)
+
+TEMPLATES: tuple[str, ...] = (
+    layout("QUESTION", evidence(_EXAMPLE)),
+    layout(choice_instruction("QUESTION", ("FIRST", "SECOND"))),
+)
+"""The layout around samples; they identify its version."""

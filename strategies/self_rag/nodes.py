@@ -1,0 +1,165 @@
+"""The nodes of Self-RAG's figure, and the ways between them.
+
+The ways are coroutines because LangGraph sends a plain function to a thread, which costs more than all of its work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+
+from arena.errors import StrategyError
+from arena.protocols import Tools, Writer
+from arena.types import Answer, Decision
+from strategies.nodes import document_ids, generate
+from strategies.self_rag.critic import Critic
+from strategies.self_rag.params import SelfRagParams
+from strategies.self_rag.retrieval import decide, forced, outcome
+from strategies.self_rag.selection import select
+from strategies.self_rag.state import Beam, Branch, BranchState, Candidate, Plan, Reading, SelfRagState
+from strategies.self_rag.together import all_of
+from strategies.self_rag.trace import ranking, stopped
+from strategies.state import RagState
+
+
+@dataclass(frozen=True, slots=True)
+class SelfRag:
+    """The nodes under given settings; `critic` decides, writes and judges."""
+
+    params: SelfRagParams
+    critic: Critic
+
+    async def decide_retrieve(self, state: SelfRagState, runtime: Runtime[Tools]) -> SelfRagState:
+        """Decide for each unfinished text what its next segment needs (D1)."""
+        beams = state.get("beams", (Beam(),))
+        writer = _writer(runtime)
+        live = [(place, beam) for place, beam in enumerate(beams) if not beam.done]
+        plans = await all_of([self._plan(state["question"], place, beam, writer) for place, beam in live])
+        return {"beams": beams, "depth": state.get("depth", 0) + 1, "plans": tuple(plans)}
+
+    async def fan_out(self, state: SelfRagState, runtime: Runtime[Tools]) -> SelfRagState:
+        """Pair each text with each of its passages; without any it goes on from the model's knowledge.
+
+        Retrievals stand in the order of their requests: LangGraph applies what branches write in that order,
+        whichever came back first.
+        """
+        plans = state["plans"]
+        asked = sum(plan.action == "yes" for plan in plans)
+        earlier = len(state["passages"]) - asked
+        arrived = iter(state["passages"][earlier:])
+        before = frozenset(p.passage_id for retrieval in state["passages"][:earlier] for p in retrieval)
+        known = _known_relevance(state)
+        branches: list[Branch] = []
+        decisions: list[Decision] = []
+        for plan in plans:
+            beam = state["beams"][plan.beam]
+            passages = next(arrived) if plan.action == "yes" else ()
+            decisions.append(outcome(plan, passages, before, first=state["depth"] == 1))
+            if plan.action == "continue" and beam.evidence is not None:
+                passages = (beam.evidence,)
+            for place, passage in enumerate(passages):
+                relevance = known.get(passage.passage_id)
+                branches.append(Branch(state["depth"], plan.beam, beam, passage, place, plan.action, relevance))
+            if not passages:
+                branches.append(Branch(state["depth"], plan.beam, beam))
+        return {"branches": tuple(branches), "decisions": tuple(decisions)}
+
+    async def candidate(self, state: BranchState, runtime: Runtime[Tools]) -> SelfRagState:
+        """Write the next segment of one text from one passage, and judge it."""
+        draft = await self.critic.extend(state["question"], state["style"], state["branch"], _writer(runtime))
+        return {"candidates": (Candidate(state["branch"], draft),)}
+
+    async def generate_plain(self, state: BranchState, runtime: Runtime[Tools]) -> SelfRagState:
+        """Write the next segment of one text without a passage; only its utility can be judged."""
+        return await self.candidate(state, runtime)
+
+    async def select_beam(self, state: SelfRagState, runtime: Runtime[Tools]) -> SelfRagState:
+        """Rank the candidates of this depth and keep the best texts (D2)."""
+        depth, limit = state["depth"], self.params.depth_for(state["style"])
+        fresh = [each for each in state["candidates"] if each.branch.level == depth]
+        _check_that_something_was_said(state["beams"], fresh, self.params)
+        selection = select(state["beams"], fresh, self.params, self.params.width_for(state["style"]))
+        beams = tuple(survivor.beam for survivor in selection.survivors)
+        decisions = ranking(selection, fresh, self.params, depth)
+        stop = stopped(beams, depth, limit)
+        if stop is not None and self.params.mode_for(state["style"]) == "long":
+            decisions = (*decisions, stop)
+        return {"beams": beams, "decisions": decisions}
+
+    async def finish(self, state: SelfRagState, runtime: Runtime[Tools]) -> SelfRagState:
+        """Hand over the best text; each kept segment cites the passages that it was written from."""
+        best = state["beams"][0]
+        shown = document_ids([passage for segment in best.segments for passage in segment.passages])
+        answer = Answer(
+            text=best.text,
+            abstained=best.abstained,
+            retrieved_ids=tuple(dict.fromkeys(state.get("retrieved_ids", ()))),
+            used_ids=shown,
+            cited_ids=() if best.abstained else shown,
+        )
+        return {"answer": answer}
+
+    async def salvage(self, state: dict[str, Any], runtime: Runtime[Tools]) -> Any:
+        """The best text so far; before there is any, what one retrieval and one call make."""
+        if any(beam.segments for beam in state.get("beams", ())):
+            return await self.finish(cast(SelfRagState, state), runtime)
+        first = next(iter(state.get("passages", ())), ())
+        return await generate(cast(RagState, state | {"passages": first}), runtime)
+
+    async def after_deciding(self, state: SelfRagState) -> list[Send] | str:
+        """One retrieval for each text that wants one."""
+        asking = [plan for plan in state["plans"] if plan.action == "yes"]
+        return [
+            Send("retrieve", {"question": state["question"], "search_query": plan.query}) for plan in asking
+        ] or "fan_out"
+
+    async def after_fanning_out(self, state: SelfRagState) -> list[Send]:
+        """One branch for each pair of a text and a passage."""
+        given = {"question": state["question"], "style": state["style"]}
+        return [
+            Send("candidate" if branch.passage else "generate_plain", {**given, "branch": branch})
+            for branch in state["branches"]
+        ]
+
+    async def after_selecting(self, state: SelfRagState) -> str:
+        """Stop when all texts are complete or as long as they may be."""
+        limit = self.params.depth_for(state["style"])
+        return "decide_retrieve" if stopped(state["beams"], state["depth"], limit) is None else "finish"
+
+    async def _plan(self, question: str, place: int, beam: Beam, writer: Writer) -> Plan:
+        """The query of a later segment is the question and the last segment (paper's algorithm 1)."""
+        query = f"{question} {beam.segments[-1].text}" if beam.segments else question
+        if self.params.retrieval != "adaptive":
+            action, decision = forced(self.params)
+        else:
+            reading: Reading = await self.critic.decide(question, beam, writer)
+            action, decision = decide(reading, self.params, evidence=beam.evidence is not None)
+        subject = f"segment {len(beam.segments) + 1}, text {place + 1}"
+        return Plan(place, action, query, replace(decision, subject=subject))
+
+
+def _writer(runtime: Runtime[Tools]) -> Writer:
+    writer = runtime.context.writer
+    if writer is None:
+        raise StrategyError("Self-RAG needs a language model: give the cell one")
+    return writer
+
+
+def _known_relevance(state: SelfRagState) -> dict[str, Reading | None]:
+    """Relevance by passage id: it is judged of question and passage alone, so once is enough."""
+    return {
+        each.branch.passage.passage_id: each.draft.critique.relevance
+        for each in state.get("candidates", ())
+        if each.branch.passage is not None
+    }
+
+
+def _check_that_something_was_said(beams: Sequence[Beam], fresh: Sequence[Candidate], params: SelfRagParams) -> None:
+    """A vote without a readable choice abstains; any other first segment without a text is a failure."""
+    if params.options or any(beam.segments for beam in beams) or any(each.draft.text for each in fresh):
+        return
+    raise StrategyError(fresh[0].draft.fault or "the model wrote nothing: if it was cut off, raise segment_tokens")

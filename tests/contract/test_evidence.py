@@ -1,0 +1,57 @@
+"""What every contestant does with the index, and what it says of its evidence."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.types import Task
+from tests.contract.contestants import VARIANTS, every, may_retrieve, those
+from tests.contract.courses import run, under_every_judge
+from tests.contract.shelf import PASSAGES, QUESTION, SETTINGS, SUMMARY, TASK, ShelfRetriever
+
+
+@every
+def test_a_query_is_asked_as_everybody_asks_it(entry: str) -> None:
+    for course in under_every_judge(entry):
+        asked = course.index.asked
+        assert all(request == SETTINGS.request(request.query) for request in asked), course.judge
+        assert not asked or asked[0].query == QUESTION.text, course.judge
+
+
+@those(may_retrieve)
+def test_it_retrieves_for_some_judge(entry: str) -> None:
+    assert any(course.index.asked for course in under_every_judge(entry))
+
+
+@those(lambda variant: not may_retrieve(variant))
+def test_it_retrieves_for_no_judge(entry: str) -> None:
+    for course in under_every_judge(entry):
+        assert course.index.asked == []
+        assert course.answer.retrieved_ids == course.answer.used_ids == (), course.judge
+
+
+@every
+def test_evidence_is_reported_in_three_stages(entry: str) -> None:
+    for course in under_every_judge(entry):
+        answer = course.answer
+        assert set(answer.retrieved_ids) == course.index.brought | course.external.brought, course.judge
+        assert set(answer.used_ids) <= set(answer.retrieved_ids), course.judge
+        assert set(answer.cited_ids) <= set(answer.used_ids), course.judge
+        for ids in (answer.retrieved_ids, answer.used_ids, answer.cited_ids):
+            assert len(set(ids)) == len(ids), course.judge
+
+
+@every
+def test_the_external_source_is_asked_only_where_settings_say_so(entry: str) -> None:
+    asked = any(course.external.asked for course in under_every_judge(entry))
+    assert not asked or VARIANTS[entry].uses_external
+
+
+@every
+@pytest.mark.parametrize("dropped", [(), tuple(PASSAGES)], ids=["nothing found", "all dropped by the reranker"])
+@pytest.mark.parametrize("task", [TASK, SUMMARY], ids=["short", "summary"])
+def test_an_empty_context_is_survived(entry: str, task: Task, dropped: tuple[str, ...]) -> None:
+    for judge in ("always the best label", "never readable"):
+        nothing = ShelfRetriever((), dropped=dropped)
+        course = run(entry, judge, task=task, index=nothing, external=ShelfRetriever(()))
+        assert course.answer.retrieved_ids == course.answer.used_ids == course.answer.cited_ids == (), judge
