@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
@@ -20,7 +19,7 @@ from pydantic import PrivateAttr
 
 from arena.config import LLMSettings
 from arena.llm.access import ModelAccess
-from arena.llm.fake_faults import FaultName, drawn_error, scripted_error
+from arena.llm.fake_faults import FaultName, costs_nothing, drawn_error, scripted_error
 from arena.llm.fake_playback import Playback
 from arena.llm.fake_reply import TEXT, FakeRequest, compose, message, spoiled
 from arena.llm.fake_script import Rule, Script, read_script
@@ -121,8 +120,7 @@ class FakeChat(BaseChatModel):
     def _hand_out(self, request: FakeRequest, reaction: _Reaction) -> AIMessage:
         """The reply, or the error raised, and either of them entered in the tally."""
         if reaction.error is not None:
-            refused = isinstance(reaction.error, httpx.HTTPStatusError)
-            self._tally.add(request, (0, 0) if refused else (None, None), reaction.name)
+            self._tally.add(request, (0, 0) if costs_nothing(reaction.error) else (None, None), reaction.name)
             raise reaction.error
         said, ending = spoiled(compose(request, reaction.rule), reaction.fault)
         told = reaction.fault != "no_usage" and (reaction.rule is None or reaction.rule.usage)

@@ -121,6 +121,11 @@ def drawn_error(fault: FaultName | None, rates: FaultRates, *, form: bool) -> Ex
     return None
 
 
+def costs_nothing(error: Exception) -> bool:
+    """Whether the request was refused. Behind a gateway that did not wait, a reply may have been written."""
+    return isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in (504, 524)
+
+
 def _uniform(seed: int, call: str, nth: int) -> float:
     """A number in [0, 1) that no other draw has a part in."""
     digest = hashlib.sha256(f"{seed}\0{call}\0{nth}".encode()).digest()

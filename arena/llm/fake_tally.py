@@ -5,7 +5,7 @@ One JSON line a request, written as its answer is handed out, so that a request 
     {"prompt": "16 hex digits", "call": "16 hex digits", "input_tokens": 12, "output_tokens": 3, "fault": null}
 
 `prompt` is the ledger's hash of the prompt, `call` one of prompt and parameters. Tokens are those the reply tells: null
-where it tells none (`no_usage`, a timeout, a broken connection, a response that is no JSON), 0 for an error's status.
+where it tells none (`no_usage`, a timeout, a broken connection, a response that is no JSON), 0 where it was refused.
 """
 
 from __future__ import annotations

@@ -67,6 +67,7 @@ async def _efficiency(folder: Path, calls: int) -> Figures:
     script = folder / "slow.json"
     script.write_text(json.dumps({"latency_seconds": LATENCY_SECONDS, "rules": [{"reply": "Oster"}]}), encoding="utf-8")
     async with _fake(folder, None, script) as model:
+        await model.complete(_request(-1))  # imports what a first call does
         started = perf_counter()
         async with anyio.create_task_group() as group:
             for number in range(calls):

@@ -8,7 +8,7 @@ import pytest
 from arena.types import Task
 from strategies.parsing import ABSTENTION
 from tests.contract.contestants import JUDGES, VARIANTS, chooses_among_options, every, in_free_text, writing
-from tests.contract.courses import REPLY, run, strategy, tools, under_every_judge
+from tests.contract.courses import run, strategy, tools, under_every_judge, usual
 from tests.contract.shelf import QUESTION, SUMMARY, TASK, ShelfRetriever, elsewhere
 from tests.scripted_writer import ScriptedWriter
 
@@ -72,7 +72,7 @@ def test_question_and_style_are_never_overwritten(entry: str, task: Task) -> Non
 
 @every
 def test_equal_tasks_give_equal_attempts(entry: str) -> None:
-    for course in under_every_judge(entry):
-        again = run(entry, course.judge, REPLY)
-        assert again.attempt == course.attempt, course.judge
-        assert again.writer.asked == course.writer.asked, course.judge
+    for judge in ("always the best label", "torn"):
+        course, again = usual(entry, judge), run(entry, judge)
+        assert again.attempt == course.attempt, judge
+        assert again.writer.asked == course.writer.asked, judge

@@ -15,7 +15,12 @@ from tests.scripted_writer import ScriptedWriter
 MOST_STEPS = 120
 MOST_CALLS = 400
 ENDLESS = "Point {0} stands. From it follows {0} again. And so on from {0}."
-SAYINGS = (ENDLESS, "Orlen Weir lies {0} miles off.", "so {0}")
+STUBBORN = (
+    ("always the worst label", ENDLESS),
+    ("never readable", ENDLESS),
+    ("torn", "Orlen Weir lies {0} miles off."),
+    ("certain", "so {0}"),
+)
 
 
 def stubborn(judge: str, saying: str) -> ScriptedWriter:
@@ -42,13 +47,12 @@ async def steps_to_the_end(entry: str, task: Task, writer: ScriptedWriter) -> tu
 @writing
 @pytest.mark.parametrize("task", [TASK, SUMMARY], ids=["short", "summary"])
 def test_a_model_that_never_agrees_ends_by_the_contestants_own_cap(entry: str, task: Task) -> None:
-    for judge in ("always the worst label", "never readable", "torn"):
-        for saying in SAYINGS[:1] if judge != "torn" else SAYINGS:
-            writer = stubborn(judge, saying)
-            steps, state = anyio.run(steps_to_the_end, entry, task, writer)
-            assert steps < MOST_STEPS / 2, judge
-            assert len(writer.asked) < MOST_CALLS, judge
-            assert "answer" in state, judge
+    for judge, saying in STUBBORN:
+        writer = stubborn(judge, saying)
+        steps, state = anyio.run(steps_to_the_end, entry, task, writer)
+        assert steps < MOST_STEPS / 2, judge
+        assert len(writer.asked) < MOST_CALLS, judge
+        assert "answer" in state, judge
 
 
 def may_go_on(variant: Variant) -> bool:

@@ -48,10 +48,15 @@ def test_the_external_source_is_asked_only_where_settings_say_so(entry: str) -> 
 
 
 @every
-@pytest.mark.parametrize("dropped", [(), tuple(PASSAGES)], ids=["nothing found", "all dropped by the reranker"])
 @pytest.mark.parametrize("task", [TASK, SUMMARY], ids=["short", "summary"])
-def test_an_empty_context_is_survived(entry: str, task: Task, dropped: tuple[str, ...]) -> None:
+def test_an_empty_retrieval_is_survived(entry: str, task: Task) -> None:
     for judge in ("always the best label", "never readable"):
-        nothing = ShelfRetriever((), dropped=dropped)
-        course = run(entry, judge, task=task, index=nothing, external=ShelfRetriever(()))
+        course = run(entry, judge, task=task, index=ShelfRetriever(()), external=ShelfRetriever(()))
         assert course.answer.retrieved_ids == course.answer.used_ids == course.answer.cited_ids == (), judge
+
+
+@every
+def test_a_reranker_that_drops_everything_is_survived(entry: str) -> None:
+    emptied = ShelfRetriever((), dropped=tuple(PASSAGES))
+    answer = run(entry, "always the worst label", index=emptied, external=ShelfRetriever(())).answer
+    assert answer.retrieved_ids == answer.used_ids == ()

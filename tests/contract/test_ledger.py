@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from arena.errors import ModelCallError, ModelSetupError, StrategyError
@@ -58,6 +60,11 @@ def test_the_documented_roles_are_those_that_are_called(name: str) -> None:
     assert called | spent == set(ROLES[name])
 
 
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_what_is_asked_beside_the_final_answer_is_versioned(name: str) -> None:
+    assert bool(STRATEGIES[name].prompts) == bool(set(ROLES[name]) - {FINAL_ROLE})
+
+
 @writing
 def test_a_failed_call_is_the_runners_business(entry: str) -> None:
     record = record_of(entry, ParrotModel(fails="HTTP 500"))
@@ -68,7 +75,7 @@ def test_a_failed_call_is_the_runners_business(entry: str) -> None:
 
 
 @in_free_text
-@pytest.mark.parametrize("reply", ["", " \n", "<think>Let me see", "<think>Let me see</think>"])
+@pytest.mark.parametrize("reply", [" \n", "<think>Let me see", "<think>Let me see</think>"])
 def test_a_reply_that_says_nothing_is_a_failure_whose_call_is_kept(entry: str, reply: str) -> None:
     record = record_of(entry, ParrotModel(reply))
     assert record.failure is not None
@@ -83,10 +90,15 @@ def test_a_refused_key_stops_the_run(entry: str) -> None:
         record_of(entry, ParrotModel(refuses="the key is refused"))
 
 
+@cache
+def calls_wanted(entry: str) -> int:
+    return len(record_of(entry).calls)
+
+
 @writing
-@pytest.mark.parametrize("calls", [1, 2, 3, 5])
+@pytest.mark.parametrize("calls", [1, 2, 4])
 def test_a_spent_allowance_ends_with_an_answer_and_says_so(entry: str, calls: int) -> None:
-    wanted = len(record_of(entry).calls)
+    wanted = calls_wanted(entry)
     record = record_of(entry, allowance=Allowance(calls=calls))
     assert record.failure is None
     assert record.answer is not None

@@ -176,22 +176,24 @@ def test_everything_handed_out_is_tallied(tmp_path: Path) -> None:
     rules = [
         {"when": "late", "error": "timeout"},
         {"when": "full", "error": 503},
+        {"when": "gate", "error": 504},
         {"when": "silent", "reply": "a", "usage": False},
         {"reply": "a b c"},
     ]
     path = tmp_path / "script.json"
     path.write_text(json.dumps({"rules": rules, "tally": "tally.jsonl"}), encoding="utf-8")
     model = FakeChat(read_script(path))
-    met(model, ["good one", "late", "full", "silent", "good one"], 1)
+    met(model, ["good one", "late", "full", "gate", "silent", "good one"], 1)
     lines = tally_of(tmp_path / "tally.jsonl")
     assert sorted((str(line["input_tokens"]), str(line["output_tokens"]), str(line["fault"])) for line in lines) == [
         ("0", "0", "503"),
         ("2", "3", "None"),
         ("2", "3", "None"),
+        ("None", "None", "504"),
         ("None", "None", "None"),
         ("None", "None", "timeout"),
     ]
-    assert len({line["prompt"] for line in lines}) == len({line["call"] for line in lines}) == 4
+    assert len({line["prompt"] for line in lines}) == len({line["call"] for line in lines}) == 5
 
 
 def test_drawn_faults_are_tallied_by_name(tmp_path: Path) -> None:
