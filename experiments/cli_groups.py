@@ -121,6 +121,20 @@ def strategies_show(
     print(as_json(facts) if json else facts_text(facts))
 
 
+@strategies_app.command("labels")
+def strategies_labels(
+    run_folder: Annotated[
+        Path, typer.Argument(help="A run of adaptive:policy=always_a, always_b and always_c, as in runs/RUN_ID.")
+    ],
+    out: Annotated[Path, typer.Option(help="File to write, used as adaptive:policy=oracle:oracle_labels=FILE.")],
+    mode: Annotated[str | None, typer.Option(help="The retrieval mode that counts, where the run has several.")] = None,
+) -> None:
+    """Label each question of a run with the simplest strategy that answered it right: A, B or C."""
+    from experiments.strategies_commands import label_run
+
+    print(label_run(run_folder, out, mode))
+
+
 @index_app.command("build")
 def index_build(
     config: Annotated[Path | None, typer.Argument(help="YAML file of settings, as for arena run.")] = None,

@@ -1,15 +1,21 @@
-"""`arena strategies`: all contestants in a table, and one of them beside its paper."""
+"""`arena strategies`: all contestants in a table, one of them beside its paper, and labels for Adaptive-RAG."""
 
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from arena.datasets import load_dataset
 from arena.errors import ConfigError
+from arena.store import RunStore
+from experiments.labels import write_labels
 from experiments.strategy_facts import Setting, StrategyFacts, facts_of
 from strategies import find_strategy, strategy_names
 from strategies.params import Clause
@@ -35,7 +41,7 @@ def list_rows(listed: Iterable[StrategyFacts]) -> list[dict[str, Any]]:
 
 def list_table(listed: Iterable[StrategyFacts]) -> Table:
     """Name, what it does, the highest tier it can run at, what it needs."""
-    table = Table("name", "tier", "needs", "what it does")
+    table = Table("name", "tier", "needs", "what it does", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for one in listed:
         table.add_row(Text(one.name), one.tier or "-", Text(", ".join(one.needs) or "nothing"), Text(one.summary))
     return table
@@ -53,6 +59,20 @@ def show_facts(name: str) -> StrategyFacts:
 def facts_text(facts: StrategyFacts) -> str:
     """Everything, to read in a terminal."""
     return "\n\n".join("\n".join(block) for block in _blocks(facts))
+
+
+def label_run(run_folder: Path, out: Path, mode: str | None) -> str:
+    """Write the labels of a run's questions to `out`; how many of each there are, and how many come from a prior.
+
+    Raises what `experiments.labels.write_labels` does.
+    """
+    store = RunStore.open(run_folder)
+    found = write_labels(store, load_dataset(store.manifest()["config"]["dataset"]), out, mode)
+    by_label = Counter(found.labels.values())
+    counts = ", ".join(f"{label}: {by_label[label]:,}" for label in sorted(by_label)) or "none"
+    priors = sum(count for (source, _), count in found.counts.items() if source == "prior")
+    left_out = f"; {found.left_out:,} questions have none" if found.left_out else ""
+    return f"{out}: {counts} (of these by prior {priors:,}){left_out}"
 
 
 def _blocks(facts: StrategyFacts) -> Iterator[list[str]]:

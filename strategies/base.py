@@ -16,7 +16,6 @@ from arena.types import Attempt, Decision, Task
 from strategies.answer_prompt import TEMPLATES
 from strategies.nodes import generate
 from strategies.params import FidelityCard, NoParams, Params
-from strategies.state import RagState
 
 Evidence = Literal["index", "gold", "gold_minus_one", "gold_plus_distractors", "none"]
 Tier = Literal["T0", "T1", "T2"]

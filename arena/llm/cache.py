@@ -34,11 +34,11 @@ _APPLICATION_ID = 0x72616763  # marks our files among all SQLite files
 
 @dataclass(frozen=True, slots=True)
 class CachedReply:
-    """A good reply as the provider gave it. `usage` is that of the attempt that brought it."""
+    """A good reply as the provider gave it. `attempts`: all that it took, the last of which brought it."""
 
     text: str
     tokens: tuple[TokenChoice, ...]
-    usage: CallAttempt
+    attempts: tuple[CallAttempt, ...]
     finish_reason: str | None
     dropped: tuple[str, ...] = ()
 
@@ -155,7 +155,7 @@ def _pack(reply: CachedReply) -> bytes:
     fields = {
         "text": reply.text,
         "tokens": [[token.text, token.logprob, dict(token.alternatives)] for token in reply.tokens],
-        "usage": asdict(reply.usage),
+        "attempts": [asdict(attempt) for attempt in reply.attempts],
         "finish_reason": reply.finish_reason,
         "dropped": reply.dropped,
     }
@@ -167,7 +167,7 @@ def _unpack(payload: bytes) -> CachedReply:
     return CachedReply(
         text=fields["text"],
         tokens=tuple(TokenChoice(text, logprob, alternatives) for text, logprob, alternatives in fields["tokens"]),
-        usage=CallAttempt(**fields["usage"]),
+        attempts=tuple(CallAttempt(**attempt) for attempt in fields["attempts"]),
         finish_reason=fields["finish_reason"],
         dropped=tuple(fields["dropped"]),
     )

@@ -104,7 +104,7 @@ class LLMClient:
             reply = await self._ask(request, asked)
             if reply.text is not None:
                 call = reply.call
-                cached = CachedReply(reply.text, reply.tokens, call.attempts[-1], call.finish_reason, call.dropped)
+                cached = CachedReply(reply.text, reply.tokens, call.attempts, call.finish_reason, call.dropped)
                 self._cache.put(key, cached)
             return reply
 
@@ -121,8 +121,8 @@ class LLMClient:
 
     def _replayed(self, request: ModelRequest, kept: CachedReply) -> Reply:
         self._dropped.update(kept.dropped)
-        paid = replace(kept.usage, queue_seconds=0.0, service_seconds=0.0)
-        metering = Metering(request, self._name, [paid], dropped=kept.dropped)
+        paid = [replace(attempt, queue_seconds=0.0, service_seconds=0.0) for attempt in kept.attempts]
+        metering = Metering(request, self._name, paid, dropped=kept.dropped)
         return Reply(kept.text, metering.call(finish_reason=kept.finish_reason, replayed=True), kept.tokens)
 
     async def _ask(self, request: ModelRequest, asked: Parameters) -> Reply:

@@ -37,7 +37,7 @@ class Branch:
 class Controller:
     """A node that decides, and the branches it took, in the order in which they were first taken.
 
-    `verdicts` of its decisions judge one item (a passage, a segment) by a judgement of some tier.
+    `verdicts` of its decisions are about one retrieved passage.
     """
 
     node: str
@@ -47,7 +47,7 @@ class Controller:
 
     @property
     def only_judges(self) -> bool:
-        """Whether it hands verdicts on single items to another node, whose branches show what they came to."""
+        """Whether it hands verdicts on single passages to another node, whose branches show what they came to."""
         return self.verdicts == sum(branch.times for branch in self.branches.values()) and self._idle
 
     @property
@@ -77,8 +77,9 @@ class DecisionTally:
         if record.answer is None:
             return
         self.questions += 1
+        passages = {hit.passage_id for retrieval in record.retrievals for hit in retrieval.hits}
         for decision in record.decisions:
-            self._count(decision)
+            self._count(decision, verdict=decision.subject in passages)
         taken = dict.fromkeys((decision.node, decision.choice) for decision in record.decisions)
         for node, choice in taken:
             self.controllers[node].branches[choice].questions += 1
@@ -99,9 +100,9 @@ class DecisionTally:
         """The lowest tier of any judgement, which is what the whole cell can claim; None without a judgement."""
         return next((tier for tier in TIERS if self.judgements[tier]), None)
 
-    def _count(self, decision: Decision) -> None:
+    def _count(self, decision: Decision, *, verdict: bool) -> None:
         controller = self.controllers.setdefault(decision.node, Controller(decision.node))
-        controller.verdicts += decision.tier is not None and decision.subject is not None
+        controller.verdicts += verdict
         branch = controller.branches.setdefault(decision.choice, Branch(decision.choice))
         branch.times += 1
         branch.effective += bool(decision.changed)

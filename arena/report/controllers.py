@@ -29,7 +29,7 @@ class ControllerSummary(BaseModel):
     node: str
     n_questions: int = Field(ge=1, description="Questions on which it decided at least once.")
     branches: list[BranchSummary] = Field(min_length=1)
-    only_judges: bool = Field(description="It gives verdicts on single items; another node's branches act on them.")
+    only_judges: bool = Field(description="It gives verdicts on single passages; another node's branches act on them.")
     never_changed_anything: bool = Field(description="No branch ever changed anything: the controller is a no-op.")
     always: str | None = Field(description="The choice it took every time on every one of several questions, if one.")
 

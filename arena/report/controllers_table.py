@@ -15,7 +15,7 @@ from arena.report.rows import setting_of
 
 _LEGEND = (
     "Controllers: on how many questions, and how many times in all, each branch was taken, and how many times it "
-    "changed the evidence, the query or the answer. A verdict on one item changes nothing by itself."
+    "changed the evidence, the query or the answer. A verdict on one passage changes nothing by itself."
 )
 
 

@@ -43,8 +43,8 @@ class SpendingSummary(BaseModel):
     usd: float | None = Field(description="Paid and replayed calls together.")
     usd_at_least: float
     paid_usd: float | None = Field(
-        description="Of calls that were not replayed. A question given up by a stop is replayed when it is asked again, "
-        "although the run had paid for it."
+        description="Of calls that were not replayed. A question given up by a stop is replayed when it is asked "
+        "again, although the run had paid for it."
     )
     replayed_usd: float | None
     withheld: Withheld | None = Field(description="Why `usd` is None.")

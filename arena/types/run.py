@@ -47,7 +47,7 @@ class LLMCall:
 
     `role` names the node that asked (`generate`, `grade_relevance`, `judge`, ...). `backoff_seconds` was spent waiting
     for the next attempt; `started_seconds` is when the call was asked for, since the start of its question (None =
-    outside one). A `replayed` call came from the reply cache: its one attempt has the tokens of the call that was
+    outside one). A `replayed` call came from the reply cache: its attempts have the tokens of the call that was
     paid, and no seconds. `repair`: it asked once more because the reply before could not be read. `dropped`: the
     parameters that were left out because the model refuses them.
     """

@@ -23,8 +23,9 @@ CARD = FidelityCard(
         Clause(
             "The prompt is 15 worked chains over real paragraphs, a chain to be continued as plain text.",
             "adapted",
-            "two worked chains about a made-up place, as turns of a conversation, so that no benchmark's own questions "
-            "are shown and a small model's context suffices; rules ask for one sentence and for the answer marker",
+            "a worked chain and the beginning of another about a made-up place, as turns of a conversation, so that no "
+            "benchmark's own questions are shown and a small model's context suffices; rules ask for one sentence and "
+            "for the answer marker",
         ),
         Clause(
             "Exit when a sentence matches `.* answer is:? (.*)`, case-sensitive, or nothing is written.",

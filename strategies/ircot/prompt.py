@@ -16,9 +16,10 @@ _RULES = (
 
 
 def reasoning_prompt(question: str, passages: Sequence[Passage], thoughts: Sequence[str]) -> tuple[Message, ...]:
-    """Rules, two worked chains about a place that does not exist, and the chain to be continued.
+    """Rules, a worked chain and the beginning of another (about a place that does not exist), the chain to continue.
 
-    The second chain shows that a fact may be stated before the passage with the next one is there.
+    The first shows that a fact may be stated before the passage with the next one is there, the second that facts come
+    before the answer even where all passages are.
     """
     return (Message("system", _RULES), *_EXAMPLES, Message("user", _ask(question, passages, thoughts)))
 
@@ -49,20 +50,16 @@ _HARBOUR = _passage("Cray Harbour", "Cray Harbour lies on the river Lunn.")
 
 _EXAMPLES = (
     *_chain(
-        "Where was the builder of Pell Light born?",
-        (
-            ((_LIGHT, _BUILDER), "Pell Light was built by Dara Voss."),
-            ((_LIGHT, _BUILDER), "Dara Voss was born in Tolm."),
-            ((_LIGHT, _BUILDER), "So the answer is: Tolm."),
-        ),
-    ),
-    *_chain(
         "On which river is the harbour of the Orrin Ferry?",
         (
             ((_FERRY,), "The Orrin Ferry sails from Cray Harbour."),
             ((_FERRY, _HARBOUR), "Cray Harbour lies on the river Lunn."),
             ((_FERRY, _HARBOUR), "So the answer is: Lunn."),
         ),
+    ),
+    *_chain(
+        "Where was the builder of Pell Light born?",
+        (((_LIGHT, _BUILDER), "Pell Light was built by Dara Voss."),),
     ),
 )
 

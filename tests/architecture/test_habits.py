@@ -49,7 +49,9 @@ def test_the_environment_is_read_in_one_place() -> None:
 
 
 def test_broad_excepts_stand_only_where_foreign_code_may_raise_anything() -> None:
-    """The runner meets strategies, the client providers, the edge engine its bindings, the search tool anyone's code; two tables meet plugins."""
+    """The runner meets strategies, the client providers, the edge engine its bindings, the search tool anyone's code;
+    two tables meet plugins.
+    """
     found = {
         str(path.relative_to(ROOT))
         for path in SOURCES
@@ -75,8 +77,8 @@ def test_broad_excepts_stand_only_where_foreign_code_may_raise_anything() -> Non
 def test_all_is_sorted_and_real(module: str) -> None:
     loaded = importlib.import_module(module)
     names = getattr(loaded, "__all__", [])
-    kinds = (str.isupper, lambda name: name[0].isupper(), lambda name: True)
-    assert names == sorted(names, key=lambda name: (next(n for n, kind in enumerate(kinds) if kind(name)), name))
+    constants_classes_functions = sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+    assert names == constants_classes_functions
     assert all(hasattr(loaded, name) for name in names)
 
 

@@ -172,8 +172,8 @@ def once(lines: Iterable[Line]) -> list[Line]:
 
 
 def test_nothing_paid_is_asked_twice_through_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a call used before its reply came is lost to the ledger when its question is killed: 0 tokens, but for empty
-    replies, which are left out here.
+    """What a call had used when it was killed before its reply came is in no ledger: nothing, but for empty replies,
+    which are left out here.
     """
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
     script = play(tmp_path, faults={**MIXED, "empty": 0.0}, latency_seconds=0.04)

@@ -37,7 +37,7 @@ def test_every_strategy_is_listed() -> None:
     assert {one.name for one in listed} >= set(STRATEGIES)
     out = io.StringIO()
     Console(file=out, width=200).print(list_table(listed))
-    assert all(f" {name} " in out.getvalue() for name in STRATEGIES)
+    assert {line.split()[0] for line in out.getvalue().splitlines()} >= set(STRATEGIES)
 
 
 def test_the_list_as_json_holds_what_the_table_does() -> None:

@@ -22,7 +22,7 @@ from arena.types import CallAttempt
 ROOT = Path(__file__).parents[3]
 PAID = CallAttempt(11, 3, cached_input_tokens=2, reasoning_tokens=None, service_seconds=0.25)
 REPLY = CachedReply(
-    "Paris", (TokenChoice("Paris", -0.1, {"Paris": -0.1, "Rome": float("-inf")}),), PAID, "stop", ("seed",)
+    "Paris", (TokenChoice("Paris", -0.1, {"Paris": -0.1, "Rome": float("-inf")}),), (PAID,), "stop", ("seed",)
 )
 
 WRITE = """
@@ -34,7 +34,7 @@ from arena.types import CallAttempt
 cache = ReplyCache(Path(sys.argv[1]))
 print("ready", flush=True)
 for number in range(int(sys.argv[3])):
-    cache.put(f"{number}", CachedReply(sys.argv[2], (), CallAttempt(1, number), None))
+    cache.put(f"{number}", CachedReply(sys.argv[2], (), (CallAttempt(1, number),), None))
     print(number, flush=True)
 """
 
@@ -48,7 +48,11 @@ replies = st.builds(
     CachedReply,
     text,
     st.lists(st.builds(TokenChoice, text, logprob, st.dictionaries(text, logprob, max_size=2)), max_size=3).map(tuple),
-    st.builds(CallAttempt, count, count, count, count, seconds, seconds, st.none()),
+    st.lists(
+        st.builds(CallAttempt, count, count, count, count, seconds, seconds, st.one_of(st.none(), text)),
+        min_size=1,
+        max_size=3,
+    ).map(tuple),
     st.one_of(st.none(), text),
     st.lists(text, max_size=2).map(tuple),
 )
@@ -95,7 +99,7 @@ def test_it_is_there_for_the_next_run(path: Path) -> None:
 def test_the_first_reply_stays(path: Path) -> None:
     with ReplyCache(path) as cache:
         cache.put("k", REPLY)
-        cache.put("k", CachedReply("Rome", (), PAID, "stop"))
+        cache.put("k", CachedReply("Rome", (), (PAID,), "stop"))
         assert cache.get("k") == REPLY
 
 
@@ -107,7 +111,7 @@ def test_a_damaged_reply_is_none_and_makes_room_for_the_next(path: Path, damage:
     with ReplyCache(path) as cache:
         cache.put("k", REPLY)
         spoil(path, f"UPDATE replies SET {damage}")
-        again = CachedReply("again", (), PAID, None)
+        again = CachedReply("again", (), (PAID,), None)
         for key in ("k", "k2"):
             assert cache.get(key) is None
             cache.put(key, again)
@@ -161,11 +165,11 @@ def test_threads_share_one_cache(path: Path) -> None:
 
         def use(number: int) -> int | None:
             key = str(number % 50)
-            cache.put(key, CachedReply(key, (), CallAttempt(1, number), None))
+            cache.put(key, CachedReply(key, (), (CallAttempt(1, number),), None))
             found = cache.get(key)
             assert found is not None
             assert found.text == key
-            return found.usage.output_tokens
+            return found.attempts[-1].output_tokens
 
         kept = list(pool.map(use, range(400)))
     assert len(set(kept)) == 50
@@ -194,14 +198,14 @@ def test_a_kill_loses_no_reply_that_was_kept(path: Path) -> None:
             for number in kept[:-1]:  # the last line may be cut
                 reply = cache.get(str(number))
                 assert reply is not None
-                assert reply.usage == CallAttempt(1, number)
+                assert reply.attempts == (CallAttempt(1, number),)
 
 
 def test_a_hit_is_quick(path: Path) -> None:
     """At most 2 ms, with log-probabilities for 256 tokens."""
     tokens = tuple(TokenChoice(f"t{n}", -0.5, {f"a{m}": -1.0 * m for m in range(5)}) for n in range(256))
     with ReplyCache(path) as cache:
-        cache.put("k", CachedReply("long " * 256, tokens, PAID, "stop"))
+        cache.put("k", CachedReply("long " * 256, tokens, (PAID,), "stop"))
         taken = []
         for _ in range(20):
             started = time.perf_counter()

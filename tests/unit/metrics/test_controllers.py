@@ -21,7 +21,8 @@ DECISIONS = st.builds(
 
 
 def asked(*decisions: Decision, question_id: str = "q1") -> RunRecord:
-    return replace(answered(question_id, "x"), decisions=decisions)
+    """A question whose retrieval brought the passage p1."""
+    return replace(answered(question_id, "x", ("p1",)), decisions=decisions)
 
 
 def tally(*records: RunRecord) -> DecisionTally:
@@ -53,16 +54,17 @@ def test_a_controller_whose_branches_change_nothing_is_a_no_op() -> None:
     assert not counted.controllers["route"].never_changed_anything
 
 
-def test_verdicts_on_single_items_are_no_branches() -> None:
+def test_verdicts_on_retrieved_passages_are_no_branches() -> None:
     verdicts = tally(asked(Decision("evaluate", "good", tier="T1", subject="p1"))).controllers["evaluate"]
     assert verdicts.only_judges
     assert not verdicts.never_changed_anything
-    mixed = tally(asked(Decision("evaluate", "good", tier="T1", subject="p1"), Decision("evaluate", "good")))
-    assert mixed.controllers["evaluate"].never_changed_anything
+    for other in (Decision("evaluate", "good"), Decision("evaluate", "good", tier="T1", subject="segment 1")):
+        mixed = tally(asked(Decision("evaluate", "good", tier="T1", subject="p1"), other))
+        assert mixed.controllers["evaluate"].never_changed_anything
 
 
 def test_a_verdict_that_changes_something_is_a_branch() -> None:
-    acting = tally(asked(Decision("retrieve", "yes", tier="T1", subject="1", changed=("evidence",))))
+    acting = tally(asked(Decision("retrieve", "yes", tier="T1", subject="p1", changed=("evidence",))))
     assert not acting.controllers["retrieve"].only_judges
 
 
