@@ -2,7 +2,8 @@
 
 It reads the form that judgements of this project have: a last line `Reply with one of: yes, no`, whose labels go from
 the best to the worst; passages as in `arena.llm.extractive`; and what is judged on the last line of the form
-`Caption: text` (`Question: ...`, `Claim: ...`).
+`Caption: text` (`Question: ...`, `Claim: ...`). Labels of one letter each, without passages, are taken for kinds of a
+question, from the simple to the complex.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from arena.llm.extractive import content_words, titled_passages
 _LABELS = re.compile(r"\bReply with one of\b[^:\n]*: *(?P<labels>[^\n]+)\Z")
 _CAPTIONED = re.compile(r"[A-Z][\w' -]{0,30}: *(?P<text>\S.*)")
 _SHARPNESS = 2.0
+_WORDS_OF_A_STEP = 3
 
 
 def asked_labels(turn: str) -> tuple[str, ...]:
@@ -27,22 +29,26 @@ def asked_labels(turn: str) -> tuple[str, ...]:
 
 
 def label_probabilities(labels: tuple[str, ...], turn: str) -> Mapping[str, float]:
-    """Label -> probability, sum 1. The likeliest lies as far from the first as words are missing from the passages.
+    """Label -> probability, sum 1.
 
-    All there, or nothing to compare: the first. None there: the last.
+    With passages, the likeliest lies as far from the first as words are missing from them: all there, the first; none
+    there, the last. Without, it is the first; of kinds (`A`, `B`, `C`) a later one for every three content words.
     """
-    place = (1.0 - _supported_share(turn)) * (len(labels) - 1)
+    place = _place(labels, turn)
     weights = {label: math.exp(-_SHARPNESS * abs(number - place)) for number, label in enumerate(labels)}
     total = math.fsum(weights.values())
     return {label: weight / total for label, weight in weights.items()}
 
 
-def _supported_share(turn: str) -> float:
+def _place(labels: tuple[str, ...], turn: str) -> float:
     shown = titled_passages(turn)
     lines = turn.rstrip().splitlines()[:-1]
     captioned = [line["text"] for line in map(_CAPTIONED.match, lines) if line]
     wanted = content_words(captioned[-1]) if captioned else set()
+    last = len(labels) - 1
+    if not shown and all(label.isalpha() and len(label) == 1 for label in labels):
+        return min(last, max(0, len(wanted) - 1) // _WORDS_OF_A_STEP)
     if not shown or not wanted:
-        return 1.0
+        return 0.0
     present = {word for title, text in shown for word in content_words(f"{title} {text}")}
-    return len(wanted & present) / len(wanted)
+    return last * (1.0 - len(wanted & present) / len(wanted))

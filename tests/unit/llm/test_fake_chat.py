@@ -107,9 +107,21 @@ def test_what_is_judged_is_the_last_captioned_line() -> None:
 
 
 def test_without_passages_the_first_label_is_chosen() -> None:
-    assert invoke(chat(), "Question: Why do zebras sleep?\nReply with one of: A, B, C").text == "A"
+    assert invoke(chat(), "Question: Why do zebras sleep?\nReply with one of: yes, no").text == "yes"
     repair = "That is none of the labels. Reply with one of them and nothing else: no, yes"
     assert invoke(chat(), repair).text == "no"
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Why do zebras sleep?", "A"),
+        ("Which mayor of Oster signed the zebra treaty?", "B"),
+        ("Which river flows through the town where the mayor of Oster signed the zebra treaty with Ida Brandt?", "C"),
+    ],
+)
+def test_without_passages_letters_are_kinds_from_simple_to_complex(question: str, kind: str) -> None:
+    assert invoke(chat(), f"Question: {question}\nReply with one of: A, B, C").text == kind
 
 
 def test_a_form_is_filled_in() -> None:
