@@ -14,7 +14,7 @@ from dataclasses import replace
 import anyio
 
 from arena.config import LLMSettings
-from arena.errors import ModelSetupError
+from arena.errors import ModelSetupError, UserError
 from arena.llm.access import ModelAccess
 from arena.llm.breaker import Breaker
 from arena.llm.budget import Budget
@@ -27,6 +27,7 @@ from arena.llm.limits import RateLimits, estimated_tokens
 from arena.llm.metering import Metering, Outcome
 from arena.llm.parameters import Parameters, parameters_of
 from arena.llm.response import Response, read_completion, read_message
+from arena.llm.under_way import UnderWay
 from arena.llm.unsupported import read_unsupported
 from arena.llm.wire import beside_messages, completion_body, configured
 from arena.protocols import ModelRequest, Reply
@@ -47,7 +48,8 @@ class LLMClient:
 
     `complete` raises `ModelSetupError` for what would fail every other call too (a refused key, an exhausted quota, a
     model or path the server does not know), `ProviderDownError` when the breaker is open, `BudgetError` when the budget
-    is spent.
+    is spent. From then on no request is sent, and the error is raised when none is under way any more: it ends the run,
+    and what is given up then would be paid and lost.
     """
 
     def __init__(
@@ -80,6 +82,8 @@ class LLMClient:
         self._breaker = Breaker(settings.breaker_failures, self._described)
         self._capabilities = Capabilities(access.dropped, has_other_limit=access.dialect.other_limit is not None)
         self._in_flight = InFlight()
+        self._under_way = UnderWay()
+        self._stopped_by: UserError | None = None
         self._dropped: set[str] = set()
 
     @property
@@ -92,6 +96,14 @@ class LLMClient:
         return tuple(sorted(self._dropped))
 
     async def complete(self, request: ModelRequest) -> Reply:
+        try:
+            return await self._kept_or_asked(request)
+        except UserError as error:
+            self._stopped_by = self._stopped_by or error
+            await self._under_way.none()
+            raise
+
+    async def _kept_or_asked(self, request: ModelRequest) -> Reply:
         asked = self._asked_for(request)
         if self._cache is None:
             return await self._ask(request, asked)
@@ -127,8 +139,6 @@ class LLMClient:
 
     async def _ask(self, request: ModelRequest, asked: Parameters) -> Reply:
         """Pay for a reply. Whatever comes of it, the budget is charged with what it took."""
-        if self._budget is not None:
-            self._budget.check()
         metering = Metering(request, self._name)
         try:
             return await self._attempts(asked, metering)
@@ -139,7 +149,6 @@ class LLMClient:
     async def _attempts(self, asked: Parameters, metering: Metering) -> Reply:
         tries = 0
         while True:
-            self._breaker.check()
             sent = self._capabilities.fit(asked)
             outcome = await self._attempt(metering.request, sent)
             metering.attempts.append(outcome.attempt)
@@ -168,10 +177,11 @@ class LLMClient:
         asked = self._clock()
         async with self._slots:
             await self._limits.reserve(estimate)
+            self._check_going_on()  # after the wait, in which others may have spent the rest
             began = self._clock()
             result: Response | Fault
             try:
-                with anyio.fail_after(self._settings.timeout_seconds):
+                with self._under_way.one(), anyio.fail_after(self._settings.timeout_seconds):
                     result = (await self._send(request, sent)).ending_before(request.stop)
             # Providers' packages share no base exception, and whatever they raise must not cost the ledger its entry.
             except Exception as error:  # noqa: BLE001
@@ -179,6 +189,14 @@ class LLMClient:
             outcome = Outcome(result, began - asked, self._clock() - began, may_be_empty)
         self._limits.settle(estimate, outcome.used_tokens)
         return outcome
+
+    def _check_going_on(self) -> None:
+        """Raise what stops the run, if anything does."""
+        if self._stopped_by is not None:
+            raise self._stopped_by
+        self._breaker.check()
+        if self._budget is not None:
+            self._budget.check()
 
     async def _send(self, request: ModelRequest, sent: Parameters) -> Response:
         if isinstance(request.prompt, str):

@@ -12,7 +12,7 @@ from typing import Any, cast
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from arena.errors import StrategyError
+from arena.errors import AllowanceSpent, ModelCallError, StrategyError
 from arena.protocols import Tools, Writer
 from arena.types import Answer, Decision
 from strategies.nodes import document_ids, generate
@@ -20,7 +20,7 @@ from strategies.self_rag.critic import Critic
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.retrieval import decide, forced, outcome
 from strategies.self_rag.selection import select
-from strategies.self_rag.state import Beam, Branch, BranchState, Candidate, Plan, Reading, SelfRagState
+from strategies.self_rag.state import Beam, Branch, BranchState, Candidate, Draft, Plan, Reading, SelfRagState
 from strategies.self_rag.together import all_of
 from strategies.self_rag.trace import ranking, stopped
 from strategies.state import RagState
@@ -69,18 +69,28 @@ class SelfRag:
         return {"branches": tuple(branches), "decisions": tuple(decisions)}
 
     async def candidate(self, state: BranchState, runtime: Runtime[Tools]) -> SelfRagState:
-        """Write the next segment of one text from one passage, and judge it."""
-        draft = await self.critic.extend(state["question"], state["style"], state["branch"], _writer(runtime))
-        return {"candidates": (Candidate(state["branch"], draft),)}
+        """Write the next segment of one text from one passage, and judge it.
+
+        An error waits until the other branches have ended: raised here, it would cancel calls that are paid for.
+        """
+        branch = state["branch"]
+        try:
+            draft = await self.critic.extend(state["question"], state["style"], branch, _writer(runtime))
+        except (ModelCallError, AllowanceSpent) as error:
+            return {"candidates": (Candidate(branch, Draft(""), error),)}
+        return {"candidates": (Candidate(branch, draft),)}
 
     async def generate_plain(self, state: BranchState, runtime: Runtime[Tools]) -> SelfRagState:
         """Write the next segment of one text without a passage; only its utility can be judged."""
         return await self.candidate(state, runtime)
 
     async def select_beam(self, state: SelfRagState, runtime: Runtime[Tools]) -> SelfRagState:
-        """Rank the candidates of this depth and keep the best texts (D2)."""
+        """Rank the candidates of this depth and keep the best texts (D2).
+
+        Where the question's allowance ended on the way, those that were done by then are ranked, and it stops there.
+        """
         depth, limit = state["depth"], self.params.depth_for(state["style"])
-        fresh = [each for each in state["candidates"] if each.branch.level == depth]
+        fresh, spent = _completed([each for each in state["candidates"] if each.branch.level == depth])
         _check_that_something_was_said(state["beams"], fresh, self.params)
         selection = select(state["beams"], fresh, self.params, self.params.width_for(state["style"]))
         beams = tuple(survivor.beam for survivor in selection.survivors)
@@ -88,7 +98,9 @@ class SelfRag:
         stop = stopped(beams, depth, limit)
         if stop is not None and self.params.mode_for(state["style"]) == "long":
             decisions = (*decisions, stop)
-        return {"beams": beams, "decisions": decisions}
+        if spent is not None:
+            decisions = (*decisions, Decision("allowance", "spent", changed=("answer",), subject=str(spent)))
+        return {"beams": beams, "decisions": decisions, "spent": spent is not None}
 
     async def finish(self, state: SelfRagState, runtime: Runtime[Tools]) -> SelfRagState:
         """Hand over the best text; each kept segment cites the passages that it was written from."""
@@ -126,9 +138,10 @@ class SelfRag:
         ]
 
     async def after_selecting(self, state: SelfRagState) -> str:
-        """Stop when all texts are complete or as long as they may be."""
+        """Stop when all texts are complete or as long as they may be, or when nothing more may be asked."""
         limit = self.params.depth_for(state["style"])
-        return "decide_retrieve" if stopped(state["beams"], state["depth"], limit) is None else "finish"
+        ends = state["spent"] or stopped(state["beams"], state["depth"], limit) is not None
+        return "finish" if ends else "decide_retrieve"
 
     async def _plan(self, question: str, place: int, beam: Beam, writer: Writer) -> Plan:
         """The query of a later segment is the question and the last segment (paper's algorithm 1)."""
@@ -147,6 +160,24 @@ def _writer(runtime: Runtime[Tools]) -> Writer:
     if writer is None:
         raise StrategyError("Self-RAG needs a language model: give the cell one")
     return writer
+
+
+def _completed(fresh: Sequence[Candidate]) -> tuple[list[Candidate], AllowanceSpent | None]:
+    """The candidates without an error, and whether others were kept back by the question's allowance.
+
+    Raises:
+        ModelCallError: the first failed call; it is the question's failure.
+        AllowanceSpent: no candidate wrote anything before the allowance ended.
+    """
+    errors = [each.error for each in fresh if each.error is not None]
+    for error in errors:
+        if isinstance(error, ModelCallError):
+            raise error
+    completed = [each for each in fresh if each.error is None]
+    spent = next((error for error in errors if isinstance(error, AllowanceSpent)), None)
+    if spent is not None and not any(each.draft.text for each in completed):
+        raise spent
+    return completed, spent
 
 
 def _known_relevance(state: SelfRagState) -> dict[str, Reading | None]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
+from arena.errors import AllowanceSpent, ModelCallError
 from arena.types import Answer, AnswerStyle, Decision, Passage
 from strategies.base import Tier
 
@@ -118,10 +119,11 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A branch and the draft it came to."""
+    """A branch and the draft it came to, or the error that kept it from one."""
 
     branch: Branch
     draft: Draft
+    error: ModelCallError | AllowanceSpent | None = None
 
 
 class BranchState(TypedDict):
@@ -146,6 +148,7 @@ class SelfRagState(TypedDict, total=False):
     passages: those of every retrieval so far, in the order of their requests.
     branches: the candidates to be made at this depth.
     candidates: all made so far, of every depth.
+    spent: the question may ask no more; the best text so far is its answer.
     """
 
     question: str
@@ -158,4 +161,5 @@ class SelfRagState(TypedDict, total=False):
     branches: tuple[Branch, ...]
     candidates: Annotated[tuple[Candidate, ...], operator.add]
     decisions: Annotated[tuple[Decision, ...], operator.add]
+    spent: bool
     answer: Answer

@@ -37,8 +37,18 @@ def test_labels_differ_in_their_first_letter(labels: tuple[str, ...]) -> None:
 
 
 def test_support_is_judged_on_the_passage_alone_and_utility_without_it() -> None:
-    assert "what you know yourself" in prompts.ask_support("Who?", HOSTILE, "x")[-1].content
-    assert "passages" not in prompts.ask_utility("Who?", "x")[-1].content
+    assert "what you know yourself" in prompts.ask_support("Who?", HOSTILE, "x")[0].content
+    assert "passage" not in "".join(turn.content for turn in prompts.ask_utility("Who?", "x"))
+
+
+@pytest.mark.parametrize(("messages", "labels"), JUDGEMENTS)
+def test_examples_show_each_label_at_most_once_in_the_form_of_the_case(
+    messages: tuple[Message, ...], labels: str
+) -> None:
+    said = [turn.content for turn in messages if turn.role == "assistant"]
+    assert set(said) <= set(labels.split(", "))
+    assert len(set(said)) == len(said)
+    assert all(turn.content.endswith(f"Reply with one of: {labels}") for turn in messages if turn.role == "user")
 
 
 def test_a_later_segment_is_asked_for_after_the_text_so_far() -> None:

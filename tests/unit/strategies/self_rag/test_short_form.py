@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import anyio
 import pytest
 
 from arena.errors import AllowanceSpent, ModelCallError, StrategyError
@@ -165,6 +166,38 @@ def test_a_failed_call_comes_out_as_itself() -> None:
 
     with pytest.raises(ModelCallError, match="HTTP 500"):
         ask(ScriptedWriter(say, broken))
+
+
+def test_a_failed_call_cuts_no_other_short() -> None:
+    """A call that is cancelled under way is paid for, and is in no ledger."""
+    ended: list[str] = []
+
+    class Slow(ScriptedWriter):
+        async def draft(self, messages: Sequence[Message], **asked: Any) -> Continuation:
+            said = await super().draft(messages, **asked)
+            if said.text == SAID["d1"]:
+                raise ModelCallError("generate_segment: HTTP 500")
+            await anyio.sleep(0.02)
+            ended.append(said.text)
+            return said
+
+    with pytest.raises(ModelCallError, match="HTTP 500"):
+        ask(Slow(say, judge))
+    assert ended == [SAID["d2"], SAID["d3"]]
+
+
+def test_when_the_allowance_ends_the_candidates_done_by_then_are_ranked() -> None:
+    def spent(role: str, prompt: str, labels: Sequence[str]) -> Mapping[str, float]:
+        if role == "judge_support" and shown(prompt) == "d2":
+            raise AllowanceSpent("12 calls")
+        return judge(role, prompt, labels)
+
+    writer = ScriptedWriter(say, spent)
+    attempt = ask(writer)
+    assert attempt.answer.text == "the Orlen"
+    assert [each.subject for each in of(attempt, "critique")] == ["d1", "d3"]
+    assert [(each.node, each.choice) for each in attempt.decisions[-1:]] == [("allowance", "spent")]
+    assert "generate" not in writer.roles()
 
 
 def test_when_the_allowance_ends_before_any_ranking_one_call_answers_from_all_passages() -> None:
