@@ -36,6 +36,7 @@ bench: $(VENV)/.installed ## measure this project's own speed and memory
 	$(BIN)/arena bench index
 	$(BIN)/arena bench retrieval
 	$(BIN)/arena bench llm
+	$(BIN)/arena bench strategies
 
 ui: $(VENV)/.installed ## open the MLflow store beside the runs
 	mkdir -p runs

@@ -20,6 +20,7 @@ from arena.store import RUNNING, STOPPED, RunStore
 from arena.types import RunRecord
 from experiments.compose import contestants
 from experiments.equipment import fetch_weights
+from experiments.held_back import HeldBack
 from experiments.prepared import Prepared
 from experiments.progress import Reporter
 from experiments.spending import open_budget, reply_cache, spent_note
@@ -91,7 +92,9 @@ async def _ask(
 
             retriever = prepared.equipment.retriever if prepared.equipment else None
             entrants = contestants(prepared.seats, lineup.dataset, retriever, model)
-            await run(entrants, done=done, keep=keep, concurrency=config.concurrency)
+            records = HeldBack(keep, config.llm.breaker_failures)
+            await run(entrants, done=done, keep=records.take, concurrency=config.concurrency)
+            records.release()
 
 
 async def _model(prepared: Prepared, budget: Budget, stack: AsyncExitStack, reporter: Reporter) -> LLMClient:

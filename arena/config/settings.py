@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
@@ -20,6 +21,8 @@ class LLMSettings(Settings):
     `model` is `PROVIDER:NAME` as LangChain's `init_chat_model` names it, or `local:smollm2-135m`,
     `local:PATH.gguf`, `fake:`, `fake:SCRIPT`. With `base_url`, any OpenAI-compatible server is asked instead.
     """
+
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     model: str = "local:smollm2-135m"
     base_url: str | None = None
@@ -45,6 +48,26 @@ class LLMSettings(Settings):
     cache: bool | None = Field(
         default=None, description="Keep paid replies and never pay for one twice; None = for all models but `fake:`."
     )
+
+    @field_validator("base_url")
+    @classmethod
+    def _base_url_holds_no_secret(cls, value: str | None) -> str | None:
+        """It is written into manifests and messages, so that what may be a key in it is refused, and not repeated."""
+        try:
+            url = urlsplit(value or "")
+        except ValueError:
+            raise ValueError("base_url is no address: write http://HOST:PORT/v1") from None
+        if "@" in url.netloc:
+            raise ValueError(
+                f"base_url of host {url.hostname!r} holds a user name or password: put the key into an environment "
+                "variable and its name into api_key_variable"
+            )
+        if url.query or url.fragment:
+            raise ValueError(
+                f"base_url of host {url.hostname!r} goes on after a '?' or '#': leave that out, and put a key into an "
+                "environment variable and its name into api_key_variable"
+            )
+        return value
 
 
 class EmbeddingConfig(Settings):

@@ -13,18 +13,12 @@ def checked_url(base_url: str) -> str:
     """`base_url` without a trailing slash.
 
     Raises:
-        ConfigError: it is no http(s) address, or carries a user name or password: those would be written
-            into the run's manifest.
+        ConfigError: it is no http(s) address.
     """
     try:
         url = httpx.URL(base_url)
     except httpx.InvalidURL as error:
         raise ConfigError(f"base_url {base_url!r} is no address: {error}") from None
-    if url.userinfo:
-        raise ConfigError(
-            f"base_url of host {url.host!r} holds a user name or password: put the key into an environment variable "
-            "and its name into api_key_variable"
-        )
     if url.scheme not in ("http", "https") or not url.host:
         raise ConfigError(f"base_url {base_url!r} is no http(s) address: write http://HOST:PORT/v1")
     return base_url.rstrip("/")

@@ -19,10 +19,17 @@ FaultKind = Literal["passing", "lasting", "setup", "unsupported"]
 _MESSAGE_CHARS = 300
 _PASSING_STATUSES = frozenset({408, 409, 425, 429})
 _SETUP_STATUSES = frozenset({401, 402, 403, 404})
-_TRANSPORT_NAMES = frozenset({"TransportError", "APIConnectionError"})
+_TRANSPORT_NAMES = frozenset(
+    {"TransportError", "APIConnectionError"}  # httpx, and the packages over it
+    | {"ClientConnectionError", "ClientPayloadError"}  # aiohttp
+    | {"ConnectionError", "Timeout", "ChunkedEncodingError", "HTTPClientError"}  # requests, botocore
+)
 # The server behind a gateway may have written the whole reply that the gateway did not wait for.
 _GATEWAY_TIMEOUTS = frozenset({504, 524})
-_UNSENT_NAMES = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
+_UNSENT_NAMES = frozenset(
+    {"ConnectError", "ConnectTimeout", "PoolTimeout", "ConnectionRefusedError"}
+    | {"ClientConnectorError", "EndpointConnectionError", "ConnectTimeoutError"}
+)
 _QUOTA_CODE = "insufficient_quota"
 
 
@@ -69,7 +76,9 @@ def causes(error: BaseException) -> tuple[BaseException, ...]:
 
 def _status(error: BaseException) -> int | None:
     holders = (error, getattr(error, "response", None))
-    values = (getattr(holder, name, None) for holder in holders for name in ("status_code", "code"))
+    values = [getattr(holder, name, None) for holder in holders for name in ("status_code", "code")]
+    if isinstance(holders[1], Mapping):  # botocore's
+        values.append(dict(holders[1].get("ResponseMetadata") or {}).get("HTTPStatusCode"))
     return next((value for value in values if isinstance(value, int) and 400 <= value <= 599), None)
 
 

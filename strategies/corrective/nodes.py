@@ -49,7 +49,8 @@ class CorrectiveNodes:
         )
         return {"action": found.action, "decisions": (decision,)}
 
-    def next_nodes(self, state: CorrectiveState) -> list[str]:
+    # A coroutine, because LangGraph gives a plain function a thread.
+    async def next_nodes(self, state: CorrectiveState) -> list[str]:
         """Where each action leads; an ambiguous one leads both ways at once."""
         return {"correct": ["refine"], "incorrect": ["rewrite"], "ambiguous": ["refine", "rewrite"]}[state["action"]]
 

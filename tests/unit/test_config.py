@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from arena.config import LLMSettings, RunConfig, api_key, fingerprint, load_config, validate_config
 from arena.errors import ConfigError
@@ -20,6 +21,7 @@ from arena.errors import ConfigError
         ({"strategies": []}, "strategies is empty"),
         ({"modes": ["dense", "dense"]}, "modes lists dense more than once"),
         ({"llm": 3}, "'llm' is 3"),
+        ({"llm": {"base_url": "http://[h/v1"}}, "base_url is no address"),
         ({"seed": -5}, "'seed' is -5"),
         ({"index": {"url": "http://127.0.0.1:6333"}}, "url and path are for engine 'server'"),
         ({"retrieval": {"fusion": "dbsf", "lane_weights": [1, 2]}}, "lane_weights are for fusion 'rrf'"),
@@ -37,6 +39,18 @@ def test_a_bad_setting_names_itself_and_what_was_meant(values: dict[str, Any], m
         validate_config(values, "study.yaml")
     assert message in str(caught.value)
     assert str(caught.value).startswith("study.yaml: ")
+
+
+@pytest.mark.parametrize(
+    "base_url", ["http://me:canary@h/v1", "http://canary@h/v1", "http://h/v1?key=canary", "http://h/v1#canary"]
+)
+def test_a_key_in_an_address_is_refused_and_not_repeated(base_url: str) -> None:
+    with pytest.raises(ConfigError, match=r"base_url of host 'h' .* api_key_variable") as caught:
+        validate_config({"llm": {"base_url": base_url}}, "study.yaml")
+    assert "canary" not in str(caught.value)
+    with pytest.raises(ValidationError) as direct:
+        LLMSettings(base_url=base_url)
+    assert "canary" not in str(direct.value)
 
 
 def test_options_go_over_the_file_key_by_key(tmp_path: Path) -> None:

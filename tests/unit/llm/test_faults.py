@@ -25,6 +25,24 @@ class GoogleError(Exception):
         self.code = code
 
 
+class BotocoreError(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__("An error occurred (ThrottlingException)")
+        self.response = {"Error": {"Code": "ThrottlingException"}, "ResponseMetadata": {"HTTPStatusCode": status}}
+
+
+class ClientConnectionError(Exception):
+    """Of aiohttp, like the next."""
+
+
+class ClientConnectorError(ClientConnectionError):
+    pass
+
+
+class HTTPClientError(Exception):
+    """Of botocore."""
+
+
 def status_error(status: int, headers: dict[str, str] | None = None) -> httpx.HTTPStatusError:
     return httpx.HTTPStatusError("no", request=REQUEST, response=httpx.Response(status, headers=headers))
 
@@ -47,6 +65,10 @@ def caused(error: Exception, cause: Exception) -> Exception:
         (status_error(500), "passing"),
         (caused(RuntimeError("wrapped"), StatusError(503)), "passing"),
         (caused(RuntimeError("wrapped"), StatusError(404)), "setup"),
+        (BotocoreError(429), "passing"),
+        (BotocoreError(400), "lasting"),
+        (caused(RuntimeError("wrapped"), ClientConnectionError()), "passing"),
+        (HTTPClientError(), "passing"),
         (httpx.ConnectError("refused"), "passing"),
         (httpx.ReadTimeout("slow"), "passing"),
         (caused(RuntimeError("wrapped"), ConnectionResetError()), "passing"),
@@ -70,6 +92,10 @@ def test_faults_are_sorted(error: Exception, kind: str) -> None:
         (status_error(524), False),
         (httpx.ConnectError("refused"), True),
         (caused(RuntimeError("wrapped"), httpx.ConnectTimeout("slow")), True),
+        (BotocoreError(429), True),
+        (ClientConnectorError(), True),
+        (caused(RuntimeError("wrapped"), ConnectionRefusedError()), True),
+        (ClientConnectionError(), False),
         (httpx.ReadTimeout("slow"), False),
         (ConnectionResetError(), False),
         (TimeoutError(), False),

@@ -164,18 +164,11 @@ def test_an_unreachable_server_is_named() -> None:
     assert f"no model server answers at {url!r}" in str(error)
 
 
-@pytest.mark.parametrize("base_url", ["localhost:8000", "ftp://host/v1", "http://", "http://[::bad", ""])
+@pytest.mark.parametrize("base_url", ["localhost:8000", "ftp://host/v1", "http://", ""])
 def test_an_address_that_is_none_is_refused(base_url: str) -> None:
     error = problem(LLMSettings(model="served", base_url=base_url))
     assert isinstance(error, ConfigError)
     assert repr(base_url) in str(error)
-
-
-def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
-    error = problem(LLMSettings(model="served", base_url="http://me:canary@host/v1"))
-    assert isinstance(error, ConfigError)
-    assert "canary" not in str(error)
-    assert "api_key_variable" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from arena.config import LLMSettings
 from arena.errors import ModelSetupError, ProviderDownError, UserError
 from arena.llm import LLMClient, ReplyCache
 from arena.llm.remote import remote_access
+from arena.protocols import ModelRequest
 from tests.unit.llm.asking import asking, with_model
 from tests.unit.llm.chat_server import Play, completion, continuation, failure, serving
 
@@ -27,23 +29,23 @@ def _canary(monkeypatch: pytest.MonkeyPatch) -> None:
 def told(play: Play, cache: ReplyCache | None = None, **values: Any) -> str:
     """All that a conversation and a continuation on a server that answers with `play` leave to be seen."""
 
-    async def use(model: LLMClient) -> str:
+    async def use(model: LLMClient, request: ModelRequest) -> str:
         seen = [repr(model)]
-        for request in (asking(), asking("go on")):
-            try:
-                reply = await model.complete(request)
-                seen += [repr(reply), str(reply.call.error)]
-            except UserError as error:
-                seen += [str(error), repr(error), repr(error.__cause__), repr(error.__context__)]
+        try:
+            reply = await model.complete(request)
+            seen += [repr(reply), str(reply.call.error)]
+        except UserError as error:
+            seen += [str(error), repr(error), repr(error.__cause__), repr(error.__context__)]
         return "\n".join([*seen, repr(vars(model)), *model.dropped])
 
     with serving(play) as server:
         settings = {"model": "openai:served", "base_url": server.base_url, "api_key_variable": "MY_KEY"}
         defaults = {"max_attempts": 1, "timeout_seconds": 0.3}
-        seen = with_model(LLMSettings.model_validate(settings | defaults | values), use, cache=cache)
+        chosen = LLMSettings.model_validate(settings | defaults | values)
+        seen = [with_model(chosen, partial(use, request=one), cache=cache) for one in (asking(), asking("go on"))]
         assert server.keys == [f"Bearer {CANARY}"] * len(server.keys)
         assert len(server.requests) >= 2
-    return seen
+    return "\n".join(seen)
 
 
 @pytest.mark.parametrize(
