@@ -87,25 +87,26 @@ async def run(
     """Run what is not in `done`, at most `concurrency` questions at once; `keep` gets each record as it is made.
 
     Raises:
-        UserError: something only the user can mend; questions in flight are given up, kept records stay.
+        UserError: something only the user can mend. No further question is begun; those in flight, which may have
+            been paid for, end as they do.
     """
     waiting = iter(
         [(one, question) for one, question in plan(contestants) if (one.cell.key, question.question_id) not in done]
     )
     stopped: list[UserError] = []
 
-    async def worker(scope: anyio.CancelScope) -> None:
+    async def worker() -> None:
         for contestant, question in waiting:
             try:
                 keep(await run_one(contestant, question, clock))
             except UserError as error:
                 stopped.append(error)
-                scope.cancel()
+            if stopped:
                 return
 
     async with anyio.create_task_group() as group:
         for _ in range(concurrency):
-            group.start_soon(worker, group.cancel_scope)
+            group.start_soon(worker)
     if stopped:
         raise stopped[0]
 

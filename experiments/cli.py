@@ -6,6 +6,7 @@ traceback); 3 the run ended with more failed questions than `max_failure_share`.
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ from experiments.cli_groups import CHECK_FAILED, datasets_app, given, index_app,
 
 MEND_FIRST = 2
 TOO_MANY_FAILURES = 3
+
+_COMMA = re.compile(r",(?![^\[\]]*\])")  # outside brackets
 
 app = typer.Typer(
     help="Measure which retrieval-augmented generation strategy wins on your data, by how much, and at what price.",
@@ -71,9 +74,7 @@ def run(
     limit: Annotated[int | None, typer.Option(min=1, help="Questions per cell, a seeded stratified sample.")] = None,
     strategies: Annotated[str | None, typer.Option(help="Comma separated, as in vanilla,oracle.")] = None,
     modes: Annotated[str | None, typer.Option(help="Comma separated: dense,hybrid,hybrid_rerank.")] = None,
-    llm: Annotated[
-        str | None, typer.Option(help="PROVIDER:NAME, local:smollm2-135m, local:PATH.gguf, fake:.")
-    ] = None,
+    llm: Annotated[str | None, typer.Option(help="PROVIDER:NAME, local:smollm2-135m, local:PATH.gguf, fake:.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Any OpenAI-compatible server (vLLM, llama.cpp, ...).")] = None,
     cache: Annotated[bool | None, typer.Option(help="Take replies paid for before.", show_default=False)] = None,
     max_usd: Annotated[float | None, typer.Option(help="Stop, resumably, once so much is spent.")] = None,
@@ -212,7 +213,7 @@ def doctor() -> None:
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="startup, world, embedding, index or retrieval.")],
+    name: Annotated[str, typer.Argument(help="embedding, index, llm, retrieval, startup, strategies or world.")],
     quick: Annotated[bool, typer.Option("--quick", help="Leave out the largest sizes.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -231,4 +232,5 @@ def bench(
 
 
 def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    """Names parted by commas; those inside brackets belong to a setting: `self_rag:options=[yes,no]`."""
+    return None if text is None else [name.strip() for name in _COMMA.split(text) if name.strip()]

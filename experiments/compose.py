@@ -20,7 +20,7 @@ from experiments.evidence import GoldAmongDistractors, GoldDocuments, NoEvidence
 from experiments.external import check_external
 from indexing.batching import Batched
 from indexing.retriever import MODES, IndexRetriever
-from strategies import StrategySpec, Variant, find_variant
+from strategies import StrategySpec, Variant, find_strategy, find_variant
 
 _GOLD_NEEDED: Mapping[str, int] = {"gold": 1, "gold_minus_one": 2, "gold_plus_distractors": 1}
 """Kind of evidence -> gold documents that a question needs to be asked on it."""
@@ -95,6 +95,8 @@ class Lineup:
 def line_up(config: RunConfig) -> Lineup:
     """Check every name of the config, load the dataset, draw the samples."""
     variants = [find_variant(entry, config.strategy_params) for entry in config.strategies]
+    for name in config.strategy_params:
+        find_strategy(name)  # settings under a name that nobody has would be passed over in silence
     for mode in config.modes:
         if mode not in MODES:
             raise UnknownNameError("retrieval mode", mode, MODES)

@@ -62,7 +62,7 @@ def silver_labels(records: Iterable[RunRecord], dataset: Dataset, mode: str | No
         RunStoreError: a question is not of `dataset`.
     """
     kept = [record for record in records if mode in (None, record.cell.retrieval_mode) or _reads_nothing(record.cell)]
-    chosen = _cells(kept)
+    chosen = _cells(kept, mode)
     outcomes: dict[str, dict[Label, bool | None]] = {}
     for record in kept:
         if label := chosen.get(record.cell.key):
@@ -104,7 +104,7 @@ def write_labels(store: RunStore, dataset: Dataset, out: Path, mode: str | None 
     return found
 
 
-def _cells(records: Iterable[RunRecord]) -> dict[str, Label]:
+def _cells(records: Iterable[RunRecord], mode: str | None) -> dict[str, Label]:
     """Cell key -> the label it stands for. Cells of `adaptive` go before the strategies of their own."""
     policies: dict[Label, set[str]] = {label: set() for label in LABELS}
     alone: dict[Label, set[str]] = {label: set() for label in LABELS}
@@ -118,8 +118,9 @@ def _cells(records: Iterable[RunRecord]) -> dict[str, Label]:
     for label in LABELS:
         keys = sorted(policies[label] or alone[label])
         if not keys:
+            where = f" in mode {mode!r}" if mode else ""
             raise ConfigError(
-                f"the run has no cell for label {label}: run adaptive:policy=always_a, always_b and always_c, "
+                f"the run has no cell for label {label}{where}: run adaptive:policy=always_a, always_b and always_c, "
                 "or closed_book, vanilla and ircot"
             )
         if len(keys) > 1:

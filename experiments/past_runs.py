@@ -10,6 +10,7 @@ from pathlib import Path
 from arena.accounting import Account, keep_books
 from arena.errors import RunStoreError
 from arena.prices import PriceTable
+from arena.report.leaderboard import COVERAGE_FLOOR, CellSummary
 from arena.store import FINISHED, MANIFEST, RunStore
 from experiments.study import read_leaderboard
 
@@ -28,12 +29,14 @@ def past_accounts(
 ) -> dict[str, PastAccount]:
     """Cell key -> its account, at `prices`, in the last finished run on the same data that has it.
 
-    A run that cannot be read is passed over.
+    A run that cannot be read is passed over, and a cell of which so many questions failed that its means are withheld:
+    they stopped short, and took less than they should.
     """
     found: dict[str, PastAccount] = {}
     for store in _finished(runs_dir, dataset_fingerprint):
         with suppress(RunStoreError):
-            wanted = {cell.cell for cell in read_leaderboard(store).cells} & (cells - found.keys())
+            whole = {cell.cell for cell in read_leaderboard(store).cells if _is_whole(cell)}
+            wanted = whole & (cells - found.keys())
             if not wanted:
                 continue
             books = keep_books((record for record in store.records() if record.cell.key in wanted), prices)
@@ -41,6 +44,10 @@ def past_accounts(
                 key: PastAccount(store.run_id, asked, books.of_cell(key)) for key, asked in books.n_questions.items()
             }
     return found
+
+
+def _is_whole(cell: CellSummary) -> bool:
+    return cell.n_failed <= (1.0 - COVERAGE_FLOOR) * cell.n_questions
 
 
 def _finished(runs_dir: Path, dataset_fingerprint: str) -> list[RunStore]:

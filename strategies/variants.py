@@ -49,14 +49,16 @@ def find_variant(entry: str, defaults: Mapping[str, Mapping[str, Any]] | None = 
     """
     name, *settings = entry.split(":")
     spec = find_strategy(name)
-    values = dict((defaults or {}).get(name, {}))
+    given: dict[str, Any] = {}
     for setting in settings:
-        key, equals, value = setting.partition("=")
+        key, equals, value = (part.strip() for part in setting.partition("="))
         if not equals:
             raise ConfigError(f"strategy {entry!r}: {setting!r} sets nothing; write {name}:KEY=VALUE")
-        values[key.strip()] = _scalar(value, entry)
+        if key in given:
+            raise ConfigError(f"strategy {entry!r} sets {key!r} twice: leave one out")
+        given[key] = _scalar(value, entry)
     try:
-        return Variant(spec, spec.params.model_validate(values))
+        return Variant(spec, spec.params.model_validate({**(defaults or {}).get(name, {}), **given}))
     except ValidationError as error:
         raise ConfigError(f"strategy {entry!r}: {'; '.join(_problems(error, spec))}") from None
 

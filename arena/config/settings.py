@@ -36,7 +36,11 @@ class LLMSettings(Settings):
     )
     seed: int | None = Field(default=0, description="Of a prompt's first sample; the n-th after it gets seed + n.")
     timeout_seconds: float = Field(default=120.0, gt=0)
-    max_attempts: int = Field(default=4, ge=1, description="Attempts per call, the first included.")
+    max_attempts: int = Field(
+        default=7,
+        ge=1,
+        description="Attempts per call, the first included; the back-offs between seven last half a minute.",
+    )
     concurrency: int | None = Field(
         default=None, ge=1, description="Calls in flight at once; default 8, and 1 for `local:` (see arena.llm.local)."
     )

@@ -73,7 +73,7 @@ def _replying(settings: LLMSettings, access: ModelAccess, content_sha256: str | 
         "endpoint": access.endpoint,
         "content_sha256": content_sha256,
         "engine": access.engine,
-    }
+    } | ({"place": dict(access.place)} if access.place else {})
 
 
 def _content_sha256(path: Path | None) -> str | None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import anyio
 
 from arena.config import LLMSettings
-from arena.errors import ModelSetupError, UserError
+from arena.errors import BudgetError, ModelSetupError, UserError
 from arena.llm.access import ModelAccess
 from arena.llm.breaker import Breaker
 from arena.llm.budget import Budget
@@ -48,8 +48,8 @@ class LLMClient:
 
     `complete` raises `ModelSetupError` for what would fail every other call too (a refused key, an exhausted quota, a
     model or path the server does not know), `ProviderDownError` when the breaker is open, `BudgetError` when the budget
-    is spent. From then on no request is sent, and the error is raised when none is under way any more: it ends the run,
-    and what is given up then would be paid and lost.
+    is spent. From then on no request is sent (but for calls that a spent budget finds begun), and the error is raised
+    when none is under way any more: it ends the run, and what is given up then would be paid and lost.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class LLMClient:
         self._capabilities = Capabilities(access.dropped, has_other_limit=access.dialect.other_limit is not None)
         self._in_flight = InFlight()
         self._under_way = UnderWay()
+        self._calls = UnderWay()
         self._stopped_by: UserError | None = None
         self._dropped: set[str] = set()
 
@@ -100,7 +101,7 @@ class LLMClient:
             return await self._kept_or_asked(request)
         except UserError as error:
             self._stopped_by = self._stopped_by or error
-            await self._under_way.none()
+            await (self._calls if isinstance(error, BudgetError) else self._under_way).none()
             raise
 
     async def _kept_or_asked(self, request: ModelRequest) -> Reply:
@@ -141,7 +142,8 @@ class LLMClient:
         """Pay for a reply. Whatever comes of it, the budget is charged with what it took."""
         metering = Metering(request, self._name)
         try:
-            return await self._attempts(asked, metering)
+            with self._calls.one():
+                return await self._attempts(asked, metering)
         finally:
             if self._budget is not None and metering.attempts:
                 self._budget.charge(metering.call())
@@ -150,7 +152,7 @@ class LLMClient:
         tries = 0
         while True:
             sent = self._capabilities.fit(asked)
-            outcome = await self._attempt(metering.request, sent)
+            outcome = await self._attempt(metering, sent)
             metering.attempts.append(outcome.attempt)
             metering.dropped = self._capabilities.left_out(asked)
             self._dropped.update(metering.dropped)
@@ -171,13 +173,15 @@ class LLMClient:
             await self._sleep(wait_seconds)
             metering.backoff_seconds += self._clock() - asleep
 
-    async def _attempt(self, request: ModelRequest, sent: Parameters) -> Outcome:
+    async def _attempt(self, metering: Metering, sent: Parameters) -> Outcome:
+        request = metering.request
         may_be_empty = bool(request.stop) or isinstance(request.prompt, str)
         estimate = estimated_tokens(request, sent.max_tokens)
         asked = self._clock()
         async with self._slots:
             await self._limits.reserve(estimate)
-            self._check_going_on()  # after the wait, in which others may have spent the rest
+            # After the wait, in which others may have spent the rest.
+            self._check_going_on(begun=bool(metering.attempts))
             began = self._clock()
             result: Response | Fault
             try:
@@ -190,12 +194,12 @@ class LLMClient:
         self._limits.settle(estimate, outcome.used_tokens)
         return outcome
 
-    def _check_going_on(self) -> None:
-        """Raise what stops the run, if anything does."""
-        if self._stopped_by is not None:
+    def _check_going_on(self, *, begun: bool) -> None:
+        """Raise what stops the run, if anything does; a spent budget stops no call that has begun."""
+        if self._stopped_by is not None and not (begun and isinstance(self._stopped_by, BudgetError)):
             raise self._stopped_by
         self._breaker.check()
-        if self._budget is not None:
+        if self._budget is not None and not begun:
             self._budget.check()
 
     async def _send(self, request: ModelRequest, sent: Parameters) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 # Servers without keys still get an Authorization header, because the OpenAI package insists on one.
 _NO_KEY = "no-key"
 
+_OF_A_PLACE = re.compile("base|url|endpoint|host|region|location|project|deployment|api_version")
 _LIMIT_FIELDS = ("max_tokens", "max_output_tokens", "max_new_tokens", "max_completion_tokens")
 
 
@@ -63,6 +65,7 @@ def remote_access(settings: LLMSettings, http_client: Any = None) -> ModelAccess
         key_variable=variable,
         key=None if variable is None else key,
         other_secrets=_secrets(chat),
+        place=_place(chat, endpoint),
         dropped=_left_out(chat, settings),
     )
 
@@ -116,6 +119,7 @@ def _self_sufficient_access(settings: LLMSettings, model: ModelName) -> ModelAcc
         key_variable=variable,
         key=None if variable is None else key,
         other_secrets=_secrets(chat),
+        place=_place(chat, settings.base_url),
         dropped=_left_out(chat, settings),
     )
 
@@ -153,6 +157,12 @@ def _secrets(chat: BaseChatModel) -> tuple[str, ...]:
 
     values = (value.get_secret_value() for value in vars(chat).values() if isinstance(value, SecretStr))
     return tuple(value for value in values if value not in ("", _NO_KEY))
+
+
+def _place(chat: BaseChatModel, endpoint: str | None) -> dict[str, str]:
+    """What a package knows of the place of a model beside `endpoint`, from wherever it has it."""
+    named = {name: value for name, value in vars(chat).items() if isinstance(value, str) and _OF_A_PLACE.search(name)}
+    return {name: value for name, value in named.items() if value and value.rstrip("/") != endpoint}
 
 
 def _left_out(chat: BaseChatModel, settings: LLMSettings) -> tuple[str, ...]:

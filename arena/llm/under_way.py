@@ -1,4 +1,4 @@
-"""Requests that are at the provider: whoever gives them up pays for replies that nobody reads."""
+"""Requests, or calls, that are being paid: whoever gives them up pays for replies that nobody reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import anyio
 
 
 class UnderWay:
-    """Counts requests from when they are sent to when their answer is there."""
+    """Counts what has begun and has not ended."""
 
     def __init__(self) -> None:
         self._number = 0
@@ -17,7 +17,7 @@ class UnderWay:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """A request is under way."""
+        """One more is under way."""
         self._number += 1
         try:
             yield
@@ -28,6 +28,6 @@ class UnderWay:
                 self._none = anyio.Event()
 
     async def none(self) -> None:
-        """Wait until no request is under way."""
+        """Wait until nothing is under way."""
         while self._number:
             await self._none.wait()

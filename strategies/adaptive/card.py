@@ -66,7 +66,9 @@ CARD = FidelityCard(
         Clause(
             "Step: 0 for A, 1 for B, for C the decisions to go on and 1.",
             "implemented",
-            "from the decisions: `classify`, and one `query` for each decision to go on",
+            "`paper_steps` counts them in the decisions of a record: `classify`, and one `query` for each decision to "
+            "go on; the reports count retrievals, which are as many, but for one skipped because nothing was left to "
+            "ask",
         ),
         Clause(
             "Time is a ratio to the single-step strategy.", "left out", "seconds are reported, for every strategy alike"

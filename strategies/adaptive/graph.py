@@ -123,7 +123,9 @@ def build(params: AdaptiveParams) -> GraphStrategy:
 def _decision(
     label: Label, *, tier: str | None = None, score: float | None = None, subject: str | None = None
 ) -> Decision:
-    return Decision("classify", label, score, changed=("evidence",), tier=tier, subject=subject)
+    """Beside the yardstick's one retrieval, which label B is, the others change the evidence."""
+    changed = () if label == "B" else ("evidence",)
+    return Decision("classify", label, score, changed=changed, tier=tier, subject=subject)
 
 
 def _label(text: str) -> Label:

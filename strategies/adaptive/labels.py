@@ -23,8 +23,19 @@ def read_labels(path: Path) -> Mapping[str, Label]:
     Raises:
         ConfigError: the file cannot be read, or is no JSON object of questions and labels.
     """
+    return _labels(path, _bytes(path))
+
+
+def labels_sha(path: Path) -> str:
+    """16 hex digits that change with the file. Raises as `read_labels` does."""
+    content = _bytes(path)
+    _labels(path, content)
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _labels(path: Path, written: bytes) -> Mapping[str, Label]:
     try:
-        content = json.loads(_bytes(path))
+        content = json.loads(written)
     except ValueError as error:
         raise ConfigError(f"oracle_labels {str(path)!r} is no JSON ({error}): {_HOW}") from None
     if not isinstance(content, dict):
@@ -33,11 +44,6 @@ def read_labels(path: Path) -> Mapping[str, Label]:
         if label not in LABELS:
             raise ConfigError(f"oracle_labels {str(path)!r}: the label of {question!r} is {label!r}: {_HOW}")
     return content
-
-
-def labels_sha(path: Path) -> str:
-    """16 hex digits that change with the file. Raises `ConfigError` when it cannot be read."""
-    return hashlib.sha256(_bytes(path)).hexdigest()[:16]
 
 
 def _bytes(path: Path) -> bytes:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from arena.errors import StrategyError
 from arena.protocols import Judgement, Tools, Writer
 from arena.types import Passage
 from strategies.corrective.params import CorrectiveParams
 from strategies.corrective.prompts import THREE_WAY, YES_NO, three_way_prompt, yes_no_prompt
+from strategies.together import all_of
 
 LEAST = -1.0
 """The score of a passage without text, which nobody is asked about."""
@@ -20,15 +20,17 @@ LEAST = -1.0
 _BY_LABEL = {"relevant": 1.0, "yes": 1.0, "unsure": 0.0, "irrelevant": -1.0, "no": -1.0}
 _TRAINED_TIER = {"t5": "T2", "cross_encoder": "T1"}
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A passage's score, in [-1, 1] but for a trained evaluator's own scale; `tier` None = no judgement was made."""
+    """A passage's score, in [-1, 1] but for a trained evaluator's own scale; `tier` None = no judgement was made.
+
+    `unreadable`: the judgement could not be read, and counts as neither relevant nor irrelevant.
+    """
 
     score: float
     tier: str | None
+    unreadable: bool = False
 
 
 async def evaluate(
@@ -64,12 +66,10 @@ async def _judged(
     writer = writer_of(tools)
     by_label = params.evaluator == "labels"
     prompt, labels = (three_way_prompt, THREE_WAY) if by_label else (yes_no_prompt, YES_NO)
-    judgements = await _together(
-        [writer.classify(prompt(question, passage), labels, role=role) for passage in passages]
-    )
+    judgements = await all_of([writer.classify(prompt(question, passage), labels, role=role) for passage in passages])
     if by_label:
-        return [Mark(0.0 if one.label is None else _BY_LABEL[one.label], "T0") for one in judgements]
-    return [Mark(score_of(one), one.tier) for one in judgements]
+        judgements = [Judgement(one.label, "T0") for one in judgements]
+    return [Mark(score_of(one), one.tier, one.label is None) for one in judgements]
 
 
 async def _trained(question: str, passages: Sequence[Passage], tools: Tools, params: CorrectiveParams) -> list[Mark]:
@@ -91,18 +91,3 @@ def _text(passage: Passage, params: CorrectiveParams) -> str:
         bare = params.preset in (None, "popqa")
         return passage.text if bare else f"{passage.title} // {passage.text}"
     return f"{passage.title}\n{passage.text}" if passage.title else passage.text
-
-
-async def _together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results of all, in order. When one fails the others are stopped, and the first failure is raised bare."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one) for one in work]
-    except BaseExceptionGroup as failures:
-        raise _first(failures) from None
-    return [task.result() for task in tasks]
-
-
-def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    first = failures.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
-from arena.errors import StrategyError
+from arena.errors import AllowanceSpent, ModelCallError, StrategyError
 from arena.protocols import Retriever, Tools
 from arena.types import Decision, Passage
 from strategies.corrective.actions import trigger
@@ -55,7 +55,16 @@ class CorrectiveNodes:
         return {"correct": ["refine"], "incorrect": ["rewrite"], "ambiguous": ["refine", "rewrite"]}[state["action"]]
 
     async def refine(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
-        """Keep the best strips of the retrieved passages; when none is good enough, the very best one."""
+        """Keep the best strips of the retrieved passages; when none is good enough, the very best one.
+
+        An error waits for `rewrite`, which may go on beside it: raised here, it would cancel a call that is paid for.
+        """
+        try:
+            return await self._refine(state, runtime)
+        except (ModelCallError, AllowanceSpent) as error:
+            return {"errors": (error,)}
+
+    async def _refine(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
         passages = state["passages"]
         if self.params.decompose == "none":
             return {"internal": whole_passages(passages), "decisions": (Decision("refine", "unrefined"),)}
@@ -72,12 +81,15 @@ class CorrectiveNodes:
         return {"internal": refined.kept, "decisions": (decision,)}
 
     async def rewrite(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
-        """The question as keywords for the external search; without one nothing is asked."""
+        """The question as keywords for the external search; without one nothing is asked. Errors: see `refine`."""
         if self.params.external == "off":
             return {}
         question = state["question"]
         messages = keywords_prompt(question, self.params.keywords)
-        reply = await writer_of(runtime.context).write(messages, role="rewrite")
+        try:
+            reply = await writer_of(runtime.context).write(messages, role="rewrite")
+        except (ModelCallError, AllowanceSpent) as error:
+            return {"errors": (error,)}
         keywords = parse_keywords(reply, self.params.keywords)
         if not keywords:
             return {"search_query": question, "decisions": (Decision("rewrite", "question"),)}
@@ -87,6 +99,7 @@ class CorrectiveNodes:
 
     async def search(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
         """Ask the external source for the keywords."""
+        _raise_first(state)
         if self.params.external == "off":
             return {"found": (), "decisions": (Decision("search", "off"),)}
         source = _external(runtime.context)
@@ -118,6 +131,7 @@ class CorrectiveNodes:
 
     async def recompose(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
         """The kept strips as passages, internal knowledge first. Without any the model's own has to do: say so."""
+        _raise_first(state)
         knowledge = recompose((*state.get("internal", ()), *state.get("external", ())))
         if knowledge:
             return {"passages": knowledge}
@@ -142,7 +156,7 @@ class CorrectiveNodes:
         one = trigger([mark.score], self.params.thresholds)
         return Decision(
             "evaluate",
-            one.action,
+            "unreadable" if mark.unreadable else one.action,
             mark.score,
             one.threshold.value,
             one.threshold.origin,
@@ -155,6 +169,13 @@ class CorrectiveNodes:
         cut = self.params.thresholds.strips
         score = mark.score if refined.best else None
         return Decision(node, choice, score, cut.value, cut.origin, changed, mark.tier, refined.count)
+
+
+def _raise_first(state: CorrectiveState) -> None:
+    """Raise what a branch met: a failed call, which is the question's failure, before an allowance that is spent."""
+    errors = sorted(state.get("errors", ()), key=lambda error: isinstance(error, AllowanceSpent))
+    if errors:
+        raise errors[0]
 
 
 def _external(tools: Tools) -> Retriever:

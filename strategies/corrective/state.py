@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import operator
+from typing import Annotated
+
+from arena.errors import AllowanceSpent, ModelCallError
 from arena.types import Passage
 from strategies.corrective.actions import Action
 from strategies.corrective.evaluator import Mark
@@ -17,6 +21,7 @@ class CorrectiveState(RagState, total=False):
     internal: what refinement left of the retrieved passages.
     found: what the external search brought.
     external: what selection left of that.
+    errors: of the branches that go side by side; raised when both have ended.
     """
 
     marks: tuple[Mark, ...]
@@ -24,3 +29,4 @@ class CorrectiveState(RagState, total=False):
     internal: tuple[Strip, ...]
     found: tuple[Passage, ...]
     external: tuple[Strip, ...]
+    errors: Annotated[tuple[ModelCallError | AllowanceSpent, ...], operator.add]

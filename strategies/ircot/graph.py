@@ -18,7 +18,7 @@ from strategies.ircot.params import IrcotParams
 from strategies.ircot.prompt import reasoning_prompt
 from strategies.ircot.sentences import first_sentence, is_reasoning, query_from
 from strategies.nodes import generate, retrieve
-from strategies.parsing import spoken
+from strategies.parsing import spoken, was_cut_off
 from strategies.state import RagState
 
 Ending = Literal["marker", "empty", "cap"]
@@ -35,7 +35,6 @@ LOOP: Edges = frozenset(
 )
 FIGURE: Edges = frozenset({(START, "retrieve"), ("retrieve", "collect")}) | LOOP
 
-_CUT_OFF = frozenset({"length", "max_tokens"})  # OpenAI and its kin, Ollama; Anthropic, Gemini
 _MARKER = re.compile(r".* answer is:? (.*)")
 
 
@@ -102,7 +101,7 @@ class Loop:
         if not room:
             said = await writer.draft(prompt, role="reason", limit=self.params.sentence_tokens, stop=("\n",))
             sentence = _kept(said.text)
-            if sentence or (said.finish_reason or "").lower() not in _CUT_OFF:
+            if sentence or not was_cut_off(said.finish_reason):
                 return sentence, False
         return _kept((await writer.draft(prompt, role="reason")).text), True
 

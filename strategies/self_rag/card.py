@@ -91,7 +91,8 @@ CARD = FidelityCard(
         Clause(
             "Where tokens are read: IsRel at the first token, IsSup and IsUse where their group is first emitted.",
             "implemented",
-            "T2: inside the segment; the code also reads on behind its end",
+            "T2: inside the segment; the code also reads on behind its end. A segment that continues on the evidence "
+            "in hand, which emits no IsRel, keeps that of the passage",
         ),
         Clause(
             "Hard constraints: retrieve only where yes is emitted; drop candidates with an undesired value.",

@@ -21,9 +21,9 @@ from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.retrieval import decide, forced, outcome
 from strategies.self_rag.selection import select
 from strategies.self_rag.state import Beam, Branch, BranchState, Candidate, Draft, Plan, Reading, SelfRagState
-from strategies.self_rag.together import all_of
 from strategies.self_rag.trace import ranking, stopped
 from strategies.state import RagState
+from strategies.together import all_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class SelfRag:
         selection = select(state["beams"], fresh, self.params, self.params.width_for(state["style"]))
         beams = tuple(survivor.beam for survivor in selection.survivors)
         decisions = ranking(selection, fresh, self.params, depth)
-        stop = stopped(beams, depth, limit)
+        stop = stopped(beams, depth, limit, self.params.depth_origin)
         if stop is not None and self.params.mode_for(state["style"]) == "long":
             decisions = (*decisions, stop)
         if spent is not None:
@@ -139,8 +139,11 @@ class SelfRag:
 
     async def after_selecting(self, state: SelfRagState) -> str:
         """Stop when all texts are complete or as long as they may be, or when nothing more may be asked."""
-        limit = self.params.depth_for(state["style"])
-        ends = state["spent"] or stopped(state["beams"], state["depth"], limit) is not None
+        ends = (
+            state["spent"]
+            or state["depth"] >= self.params.depth_for(state["style"])
+            or all(beam.done for beam in state["beams"])
+        )
         return "finish" if ends else "decide_retrieve"
 
     async def _plan(self, question: str, place: int, beam: Beam, writer: Writer) -> Plan:

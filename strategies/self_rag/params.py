@@ -13,6 +13,7 @@ from strategies.self_rag.scores import Weights
 
 Mode = Literal["short", "closed_set", "long"]
 PAPER_DELTA = 0.2
+DEFAULT_DEPTH = 6
 MAX_OPTIONS = 26
 
 
@@ -25,7 +26,9 @@ class SelfRagParams(Params):
         "beam search (SR section 3.3, appendix). auto: short for short answers, long for summaries.",
     )
     options: tuple[str, ...] = Field(
-        default=(), max_length=MAX_OPTIONS, description="The options of closed_set, joined by commas or as a list."
+        default=(),
+        max_length=MAX_OPTIONS,
+        description="The options of closed_set: a list, as in options=[true,false]; in a config also joined by commas.",
     )
     w_rel: float = Field(default=1.0, ge=0.0, description="Weight of relevance (SR section 4.3: 1.0).")
     w_sup: float = Field(default=1.0, ge=0.0, description="Weight of support (SR section 4.3: 1.0).")
@@ -41,7 +44,10 @@ class SelfRagParams(Params):
         default=2, ge=1, le=16, description="Texts kept per level in long form (SR section 4.3: 2)."
     )
     max_depth: int = Field(
-        default=6, ge=1, le=50, description="Segments of a long text at most (code: 7 with `<`, which is 6 levels)."
+        default=DEFAULT_DEPTH,
+        ge=1,
+        le=50,
+        description="Segments of a long text at most (code: 7 with `<`, which is 6 levels).",
     )
     segment_tokens: int = Field(
         default=100,
@@ -94,7 +100,10 @@ class SelfRagParams(Params):
             raise ValueError("mode closed_set needs options, and options need mode closed_set: set both or neither")
         distinct = {option.casefold() for option in self.options}
         if self.options and (len(self.options) < 2 or "" in distinct or len(distinct) < len(self.options)):
-            raise ValueError(f"options must be at least two, each different and not empty; they are {self.options!r}")
+            raise ValueError(
+                f"options must be at least two, each different and not empty, as in [true,false]; they are "
+                f"{self.options!r}"
+            )
         return self
 
     @property
@@ -114,6 +123,11 @@ class SelfRagParams(Params):
     def width_for(self, style: AnswerStyle) -> int:
         """Texts kept per level: the best single one, except in long form."""
         return self.beam_width if self.mode_for(style) == "long" else 1
+
+    @property
+    def depth_origin(self) -> str:
+        """Where the limit of a long text comes from."""
+        return "default" if self.max_depth == DEFAULT_DEPTH else "user"
 
     @property
     def delta_origin(self) -> str:

@@ -46,22 +46,22 @@ def ranking(
     return (*decisions, Decision("select", choice, best, changed=changed, tier=_tier(fresh), subject=about))
 
 
-def stopped(beams: Sequence[Beam], depth: int, limit: int) -> Decision | None:
+def stopped(beams: Sequence[Beam], depth: int, limit: int, origin: str) -> Decision | None:
     """Why the search ends here: all texts are complete, or they are as long as they may be. None = it goes on."""
     if all(beam.done for beam in beams):
-        return Decision("stop", "end", depth, limit)
+        return Decision("stop", "end", depth, limit, origin)
     cut = () if beams[0].done else ("answer",)
-    return Decision("stop", "depth", depth, limit, changed=cut) if depth >= limit else None
+    return Decision("stop", "depth", depth, limit, origin, cut) if depth >= limit else None
 
 
 def _changed(selection: Selection, first: Candidate) -> tuple[str, ...]:
     winner = selection.winner
     if winner is first:
         return ()
-    passage = winner.branch.passage if winner else None
-    text = winner.draft.text if winner else ""
-    evidence = ("evidence",) if passage != first.branch.passage else ()
-    return (*evidence, "answer") if text != first.draft.text else evidence
+    if winner is None or winner.branch.beam != first.branch.beam:
+        return ("evidence", "answer")
+    evidence = ("evidence",) if winner.branch.passage != first.branch.passage else ()
+    return (*evidence, "answer") if winner.draft.text != first.draft.text else evidence
 
 
 def _choice(selection: Selection, first: Candidate) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from arena.errors import StrategyError
 from arena.protocols import Writer
 from arena.types import AnswerStyle
-from strategies.parsing import parse_answer
+from strategies.parsing import parse_answer, was_cut_off
 from strategies.self_rag import checkpoint
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.state import Beam, Branch, Critique, Draft, Reading
@@ -43,15 +43,18 @@ class TrainedCritic:
         written = checkpoint.read(said, tuple(checkpoint.RETRIEVE) if long else ("[Retrieval]",))
         text, abstained, fault = self._answer(written.text)
         shown = branch.passage is not None
+        relevance = written.relevance
+        if branch.action == "continue" and relevance.label is None:
+            relevance = branch.relevance or relevance  # of evidence in hand the token was emitted when it was new
         return Draft(
             text="" if abstained and branch.text.segments else text,
             critique=Critique(
-                relevance=written.relevance if shown else None,
+                relevance=relevance if shown else None,
                 support=written.support if shown else None,
                 utility=written.utility,
             ),
             mean_logprob=written.mean_logprob,
-            done=written.upcoming is None and said.finish_reason != "length",
+            done=written.upcoming is None and not was_cut_off(said.finish_reason),
             abstained=abstained and not branch.text.segments,
             raw=opening + written.raw,
             upcoming=written.upcoming,

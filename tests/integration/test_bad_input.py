@@ -70,6 +70,7 @@ def test_damaged_data(
         (["--dataset", "world:3:7"], ("3",)),
         (["--strategies", "vanila"], ("'vanila'", "did you mean 'vanilla'")),
         (["--strategies", ""], ("strategies is empty",)),
+        (["--strategies", "vanilla,self_rag:options=[yes, no]"], ("'self_rag:options=[yes, no]'", "closed_set")),
         (["--modes", "hybird"], ("'hybird'", "did you mean 'hybrid'")),
         (["--llm", "opnai:gpt"], ("'opnai'", "did you mean 'openai'")),
         (["--llm", "gpt-x"], ("'gpt-x'", "PROVIDER:NAME")),

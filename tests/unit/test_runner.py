@@ -118,6 +118,19 @@ def test_what_only_the_user_can_mend_stops_the_run_and_keeps_what_is_done(kind: 
     assert [record.question_id for record in kept] == ["q0", "q1", "q2"]
 
 
+def test_questions_in_flight_at_a_stop_end_and_are_kept_and_no_other_is_begun() -> None:
+    """What they have asked of the model may have been paid for."""
+    strategy = AskOnce({"Question 2?": BudgetError("spent")})
+    kept: list[RunRecord] = []
+
+    async def main() -> None:
+        await run([contestant("a", strategy)], done=set(), keep=kept.append, concurrency=3)
+
+    with pytest.raises(BudgetError, match="spent"):
+        anyio.run(main)
+    assert {record.question_id for record in kept} == {"q0", "q1"}
+
+
 def test_a_strategy_sees_the_task_and_nothing_else_of_the_question() -> None:
     seen: list[Task] = []
 

@@ -87,3 +87,8 @@ def test_a_strategy_without_questions_is_left_out_and_named(jsonl_folder: Path) 
 def test_a_name_is_checked_before_any_data_is_read(jsonl_folder: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'hybrid'"):
         line_up(config(jsonl_folder, dataset="jsonl:/nowhere", modes=["hybird"]))
+
+
+def test_settings_of_a_strategy_that_nobody_knows_are_refused(jsonl_folder: Path) -> None:
+    with pytest.raises(UnknownNameError, match="'selfrag': did you mean 'self_rag'"):
+        line_up(config(jsonl_folder, strategy_params={"selfrag": {"mode": "long"}}))

@@ -97,6 +97,11 @@ def test_a_run_without_one_of_the_strategies_says_what_to_run(dataset: Dataset) 
         silver_labels([record for record in records({"q1": "A"}) if record.cell.strategy != "ircot"], dataset)
 
 
+def test_a_mode_that_the_run_does_not_have_is_named(dataset: Dataset) -> None:
+    with pytest.raises(ConfigError, match="no cell for label B in mode 'hybrid'"):
+        silver_labels(records({"q1": "A"}), dataset, mode="hybrid")
+
+
 def test_a_question_of_another_dataset_is_refused(dataset: Dataset) -> None:
     stranger = [replace(record, question_id="q9") for record in records({"q1": "A"})]
     with pytest.raises(RunStoreError, match="'q9' of the run is not in dataset 'small'"):

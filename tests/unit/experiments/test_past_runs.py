@@ -10,7 +10,7 @@ from arena.scoring import score_records
 from arena.store import RunStore
 from arena.types import Dataset, RunRecord
 from experiments.past_runs import past_accounts
-from tests.samples import answered, cell
+from tests.samples import answered, cell, failed
 
 PRICES = PriceTable({}, date(2026, 1, 31))
 VANILLA, IRCOT = cell("vanilla"), cell("ircot")
@@ -53,6 +53,12 @@ def test_unfinished_runs_other_data_and_damaged_folders_are_passed_over(dataset:
     finished(tmp_path / "good", dataset, records, started="2026-01-01T00:00:00+00:00")
     assert past_accounts(tmp_path, "ds_other", {VANILLA.key}, PRICES) == {}
     assert past_accounts(tmp_path, dataset.fingerprint, {VANILLA.key}, PRICES)[VANILLA.key].run_id == "good"
+
+
+def test_a_cell_that_failed_says_nothing(dataset: Dataset, tmp_path: Path) -> None:
+    records = [answered("q1", "x", of=VANILLA), failed("q2", of=VANILLA), answered("q1", "x", of=IRCOT)]
+    finished(tmp_path / "run", dataset, records, started="2026-01-01T00:00:00+00:00")
+    assert past_accounts(tmp_path, dataset.fingerprint, {VANILLA.key, IRCOT.key}, PRICES).keys() == {IRCOT.key}
 
 
 def test_no_runs_folder_is_no_past(tmp_path: Path) -> None:

@@ -108,6 +108,20 @@ def test_a_resumed_client_that_has_not_met_the_refusal_hits_all_the_same(cache_f
     assert [(reply.call.dropped, dropped) for reply, dropped in outcomes] == [(("seed",), ("seed",))] * 2
 
 
+def test_a_place_that_only_the_environment_shows_makes_another_call(
+    cache_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "sk-canary")
+    monkeypatch.setenv("OPENAI_API_VERSION", "1")
+    texts = []
+    with serving(completion("one", USAGE)) as one, serving(completion("two", USAGE)) as two:
+        for server in (one, two, one):
+            monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.base_url.removesuffix("/v1"))
+            (reply,) = asked_again(LLMSettings(model="azure_openai:gpt"), cache_file, {})
+            texts.append((reply.text, reply.call.replayed))
+    assert texts == [("one", False), ("two", False), ("one", True)]
+
+
 def test_a_failed_call_is_not_kept(cache_file: Path) -> None:
     with serving(failure(400), completion("ok", USAGE)) as server:
         first, second = asked_again(settings(server.base_url), cache_file, {}, {})

@@ -70,6 +70,19 @@ def test_a_spent_budget_loses_no_reply_that_is_being_paid(tmp_path: Path) -> Non
         assert with_model(model, again, cache=cache)
 
 
+def test_a_call_that_has_begun_is_tried_again_when_the_budget_is_spent(tmp_path: Path) -> None:
+    again: dict[str, Any] = {"when": "again", "error": 503, "latency_seconds": 0.1, "times": 1}
+    model = scripted(tmp_path, {"tally": "tally.jsonl", "rules": [again]}, cache=True)
+    with ReplyCache(tmp_path / "replies.sqlite") as cache:
+        assert isinstance(stopped_by(model, ["quick", "again"], cache=cache, budget=Budget(None, 1, free)), BudgetError)
+        assert handed_out(tmp_path) == 3
+
+        async def replayed(model: LLMClient) -> LLMCall:
+            return (await model.complete(asking([Message("user", "again")]))).call
+
+        assert [attempt.fault is None for attempt in with_model(model, replayed, cache=cache).attempts] == [False, True]
+
+
 def test_the_budget_is_asked_after_the_wait_for_a_slot(tmp_path: Path) -> None:
     model = scripted(tmp_path, {"tally": "tally.jsonl", "latency_seconds": 0.01}, concurrency=1)
     assert isinstance(stopped_by(model, [f"prompt {n}" for n in range(9)], budget=Budget(None, 1, free)), BudgetError)

@@ -84,7 +84,7 @@ def test_the_decision_states_its_confidence_and_tier(verdict: str | dict[str, fl
 
 def test_labels_as_judge_claims_no_probability() -> None:
     done = attempt(ADAPTIVE, Batches([[A]]), judged(lambda *_: {"A": 0.2, "B": 0.8}), judge="labels")
-    assert decisions(done, "classify") == [Decision("classify", "B", changed=("evidence",), tier="T0")]
+    assert decisions(done, "classify") == [Decision("classify", "B", tier="T0")]
 
 
 def test_an_unreadable_label_is_b_and_is_recorded() -> None:
@@ -130,7 +130,7 @@ def test_a_question_without_a_label_is_b_and_is_recorded(tmp_path: Path) -> None
     file = tmp_path / "labels.json"
     file.write_text("{}", encoding="utf-8")
     done = attempt(ADAPTIVE, Batches([[A], [B]]), judged(lambda *_: "C"), policy="oracle", oracle_labels=str(file))
-    assert decisions(done, "classify") == [Decision("classify", "B", changed=("evidence",), subject="no label")]
+    assert decisions(done, "classify") == [Decision("classify", "B", subject="no label")]
     assert done.answer.used_ids == ("a",)
 
 

@@ -20,6 +20,7 @@ from strategies.adaptive.prompt import classifier_prompt
         ("adaptive:cost_bias=1:judge=labels", "cost_bias needs judge=probabilities"),
         ("adaptive:max_sentence=3", "did you mean 'max_sentences'"),
         ("ircot:max_passages=0", "max_passages is 0"),
+        ("ircot:max_passages=3:max_passages=4", "sets 'max_passages' twice"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(entry: str, said: str) -> None:
@@ -46,6 +47,8 @@ def test_labels_that_cannot_be_read_stop_the_run_before_it_begins(
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ConfigError, match=said):
         find_variant(f"adaptive:policy=oracle:oracle_labels={file}").build()
+    with pytest.raises(ConfigError, match=said):  # a run's identity is made before anything is embedded
+        find_variant(f"adaptive:policy=oracle:oracle_labels={file}").settings["oracle_labels_sha"]
 
 
 def test_labels_are_part_of_what_a_variant_is(tmp_path: Path) -> None:

@@ -153,6 +153,15 @@ def test_every_passage_has_its_verdict_in_the_trace() -> None:
     ]
 
 
+def test_a_judgement_that_cannot_be_read_is_recorded_as_such_and_counts_as_unsure() -> None:
+    trial = attempt(TEN[:2], by_word({"Passage 0": None}, "irrelevant"))
+    assert [(one.choice, one.score) for one in trial.decisions("evaluate")] == [
+        ("unreadable", 0.0),
+        ("incorrect", -1.0),
+    ]
+    assert trial.choice("decide_action") == "ambiguous"
+
+
 def test_probabilities_are_scores_and_fall_to_the_label() -> None:
     judge = by_word({"Passage 0": {"yes": 0.4, "no": 0.1}, "Passage 1": "yes", "Passage 2": None}, "no")
     trial = attempt(TEN[:4], judge, evaluator="probabilities")

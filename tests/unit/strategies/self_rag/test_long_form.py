@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -10,7 +11,7 @@ import anyio
 import pytest
 
 from arena.errors import AllowanceSpent
-from arena.protocols import RetrievalSettings, Tools
+from arena.protocols import Continuation, RetrievalSettings, Tools
 from arena.types import AnswerStyle, Attempt, Task
 from strategies.self_rag import SELF_RAG
 from strategies.self_rag.params import SelfRagParams
@@ -68,6 +69,19 @@ def test_a_model_that_never_ends_is_stopped_at_the_depth() -> None:
     assert attempt.answer.text == "Fact 0 of d1. Fact 1 of d1. Fact 2 of d1."
     (stop,) = of(attempt, "stop")
     assert (stop.choice, stop.score, stop.threshold, stop.changed) == ("depth", 3, 3, ("answer",))
+    assert stop.origin == "user"
+
+
+class CutOff(ScriptedWriter):
+    """Every reply is as long as it may be, in the words of some provider."""
+
+    async def draft(self, *given: Any, **settings: Any) -> Continuation:
+        return replace(await super().draft(*given, **settings), finish_reason="MAX_TOKENS")
+
+
+def test_a_segment_that_was_cut_off_is_no_end_of_the_text() -> None:
+    attempt = long(CutOff(ending(1), favour("d1")), max_depth=2, beam_width=1)
+    assert [each.choice for each in of(attempt, "stop")] == ["depth"]
 
 
 def test_a_judge_that_never_agrees_ends_by_the_depth_and_within_bounded_calls() -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-import anyio
 import pytest
 
 from strategies import STRATEGIES
@@ -11,7 +10,6 @@ from strategies.params import Status
 from strategies.self_rag import SELF_RAG
 from strategies.self_rag.graph import FIGURE
 from strategies.self_rag.params import SelfRagParams
-from strategies.self_rag.together import all_of, both
 
 
 @pytest.mark.parametrize("checkpoint", [False, True])
@@ -27,21 +25,3 @@ def test_it_is_in_the_table_and_its_card_says_what_became_of_each_clause() -> No
     assert SELF_RAG.card is not None
     assert {clause.status for clause in SELF_RAG.card.clauses} == set(get_args(Status))
     assert all(clause.how for clause in SELF_RAG.card.clauses)
-
-
-async def failing() -> int:
-    raise ValueError("one of several")
-
-
-async def fine() -> int:
-    return 1
-
-
-async def first_error() -> None:
-    with pytest.raises(ValueError, match="one of several"):
-        await all_of([fine(), failing()])
-    assert await both(fine(), fine()) == (1, 1)
-
-
-def test_an_error_among_calls_made_together_is_raised_as_itself() -> None:
-    anyio.run(first_error)

@@ -105,7 +105,10 @@ def test_a_long_text_goes_on_from_its_own_tokens_and_decisions() -> None:
     assert writer.asked[-1][1].endswith(
         f"[Retrieval]<paragraph>D1\n{TEXTS['d1']}</paragraph>[Relevant]One.[Fully supported][Continue to Use Evidence]"
     )
-    assert [each.choice for each in of(attempt, "stop")] == ["end"]
+    assert [(each.choice, each.origin) for each in of(attempt, "stop")] == [("end", "default")]
+    relevance, support, utility = 1.0, 1.0, 0.5  # the relevance is that of the evidence in hand
+    sequence = math.exp(3 * math.log(0.5) / 4)
+    assert of(attempt, "critique")[1].score == pytest.approx(sequence + relevance + support + utility)
 
 
 def test_a_server_without_log_probabilities_gives_hard_labels_and_no_sequence_term() -> None:
