@@ -11,8 +11,6 @@ from arena.metrics.controllers import DecisionTally
 from arena.prices import PriceTable
 from arena.types import Cell, Dataset, Outcome, RunRecord, Score
 
-_CUT_OFF = frozenset({"length", "max_tokens"})  # OpenAI and its kin, Ollama; Anthropic, Gemini
-
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -81,7 +79,7 @@ def usage_of(record: RunRecord, prices: PriceTable | None = None) -> Usage:
         measured=record.outcome != "failed" and not any(call.replayed for call in record.calls),
         account=account_of(record.calls, record.cell, prices),
         retrievals=len(record.retrievals),
-        truncated=any((call.finish_reason or "").lower() in _CUT_OFF for call in record.calls),
+        truncated=any(call.truncated for call in record.calls),
     )
 
 

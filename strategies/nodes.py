@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from langgraph.runtime import Runtime
 
 from arena.errors import StrategyError
-from arena.protocols import Tools
+from arena.protocols import Tools, Writer
 from arena.types import Answer, Passage
 from strategies.answer_prompt import answer_prompt
 from strategies.parsing import cited_documents, parse_answer
@@ -32,12 +32,9 @@ async def retrieve(state: RagState, runtime: Runtime[Tools]) -> RagState:
 
 async def generate(state: RagState, runtime: Runtime[Tools]) -> RagState:
     """Write the final answer from the passages in hand (none: from the model's own knowledge)."""
-    writer = runtime.context.writer
-    if writer is None:
-        raise StrategyError("the strategy generates but declares `needs_model=False`: declare that it needs one")
     passages = state.get("passages", ())
     messages = answer_prompt(state["question"], passages, state["style"])
-    reply = await writer.write(
+    reply = await writer_of(runtime.context).write(
         messages, role="generate", room=SUMMARY_MAX_TOKENS if state["style"] == "summary" else None
     )
     parsed = parse_answer(reply)
@@ -50,6 +47,13 @@ async def generate(state: RagState, runtime: Runtime[Tools]) -> RagState:
             cited_ids=cited_documents(parsed.cited, passages),
         )
     }
+
+
+def writer_of(tools: Tools) -> Writer:
+    """The model, for a node that asks it. Raises `StrategyError` where there is none."""
+    if tools.writer is None:
+        raise StrategyError("the strategy asks a model but declares `needs_model=False`: declare that it needs one")
+    return tools.writer
 
 
 def document_ids(passages: Sequence[Passage]) -> tuple[str, ...]:

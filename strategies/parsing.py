@@ -24,7 +24,6 @@ _WRAPPINGS = (
     ("\u201c", "\u201d"),
     ("\u2018", "\u2019"),
 )
-_CUT_OFF = frozenset({"length", "max_tokens"})  # OpenAI and its kin, Ollama; Anthropic, Gemini
 _FULL_STOPS = ".,;!"
 _ABSTAINS = re.compile(
     r"[\"'\u201c\u2018*_`\s]*(?:"
@@ -80,11 +79,6 @@ def spoken(reply: str) -> str:
         what = "is reasoning without an answer" if closed else "is empty"
         raise StrategyError(f"the model's reply {what}: if it was cut off, raise llm.max_tokens")
     return said
-
-
-def was_cut_off(finish_reason: str | None) -> bool:
-    """Whether a reply ended because it was as long as it might be, in any provider's words."""
-    return (finish_reason or "").lower() in _CUT_OFF
 
 
 def cited_documents(cited: Sequence[int], shown: Sequence[Passage]) -> tuple[str, ...]:

@@ -78,6 +78,7 @@ class Metering:
             backoff_seconds=self.backoff_seconds,
             replayed=replayed,
             repair=self.request.repair,
+            bounded=self.request.limit is not None,
             dropped=self.dropped,
             finish_reason=finish_reason,
             error=error,

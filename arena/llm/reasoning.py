@@ -1,12 +1,13 @@
-"""Reasoning that a model writes into its reply between `<think>` and `</think>`, and why a reply ended."""
+"""Reasoning that a model writes into its reply between `<think>` and `</think>`."""
 
 from __future__ import annotations
 
 import re
 
+from arena.types import was_cut
+
 _OPENS = re.compile(r"<think>", re.IGNORECASE)
 _CLOSES = re.compile(r"</think>", re.IGNORECASE)
-_CUT_OFF = frozenset({"length", "max_tokens"})  # OpenAI and its kin, Ollama; Anthropic, Gemini
 
 
 def holds_reasoning(text: str) -> bool:
@@ -23,11 +24,6 @@ def without_reasoning(text: str) -> str:
     halves = (_OPENS.split(block, maxsplit=1) for block in closed)
     outside = [half[0] for half in halves if len(half) > 1]
     return "".join([*outside, _OPENS.split(last, maxsplit=1)[0]]).strip()
-
-
-def was_cut(finish_reason: str | None) -> bool:
-    """Whether a reply ended at the token limit, and not where the model would have."""
-    return (finish_reason or "").lower() in _CUT_OFF
 
 
 def cut_before_speaking(text: str, finish_reason: str | None) -> bool:

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from arena.llm.reasoning import was_cut
 from arena.llm.token_choices import choices_of_text, cut_at, read_choices
 from arena.protocols import TokenChoice
-from arena.types import well_formed
+from arena.types import was_cut, well_formed
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage

@@ -9,8 +9,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from arena.llm.reasoning import was_cut, without_reasoning
+from arena.llm.reasoning import without_reasoning
 from arena.protocols import Message, Reply
+from arena.types import was_cut
 
 S = TypeVar("S", bound=BaseModel)
 

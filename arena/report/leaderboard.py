@@ -99,9 +99,7 @@ class CellSummary(Row):
         description="What the calls cost, replayed ones at what they would have; None: that of any call is unknown."
     )
     cost_usd_total: float | None = None
-    judgements: dict[str, int] = Field(
-        default_factory=dict, description="Tier -> decisions that rest on it."
-    )
+    judgements: dict[str, int] = Field(default_factory=dict, description="Tier -> decisions that rest on it.")
     controllers: list[ControllerSummary] = Field(default_factory=list, description="What each branch came to.")
     spending: SpendingSummary | None = Field(default=None, description="None: written before money was counted.")
     on_pareto_front: bool = Field(

@@ -25,6 +25,7 @@ from arena.types.run import (
     Score,
     Stage,
     sum_known,
+    was_cut,
 )
 from arena.types.text import well_formed
 
@@ -59,5 +60,6 @@ __all__ = [
     "Stage",
     "Task",
     "sum_known",
+    "was_cut",
     "well_formed",
 ]

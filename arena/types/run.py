@@ -15,6 +15,9 @@ from arena.types.timeline import Activity, held_up_seconds
 Outcome = Literal["answered", "abstained", "failed"]
 Stage = Literal["model", "strategy"]
 
+# OpenAI and its kin, Ollama; Anthropic, Gemini; Mistral.
+_CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
+
 GOLD_MODE = "gold"
 """Retrieval mode of a control that is handed the gold documents; nobody can retrieve like this."""
 
@@ -48,8 +51,9 @@ class LLMCall:
     `role` names the node that asked (`generate`, `grade_relevance`, `judge`, ...). `backoff_seconds` was spent waiting
     for the next attempt; `started_seconds` is when the call was asked for, since the start of its question (None =
     outside one). A `replayed` call came from the reply cache: its attempts have the tokens of the call that was
-    paid, and no seconds. `repair`: it asked once more because the reply before could not be read. `dropped`: the
-    parameters that were left out because the model refuses them.
+    paid, and no seconds. `repair`: it asked once more because the reply before could not be read. `bounded`: whoever
+    asked let it write less than the model's setting. `dropped`: the parameters that were left out because the model
+    refuses them.
     """
 
     role: str
@@ -60,6 +64,7 @@ class LLMCall:
     started_seconds: float | None = None
     replayed: bool = False
     repair: bool = False
+    bounded: bool = False
     dropped: tuple[str, ...] = ()
     finish_reason: str | None = None
     error: str | None = None
@@ -93,10 +98,20 @@ class LLMCall:
         return sum(attempt.service_seconds for attempt in self.attempts)
 
     @property
+    def truncated(self) -> bool:
+        """Whether the model's own limit cut the reply off; a bound of the asker's is what the asker wanted."""
+        return not self.bounded and was_cut(self.finish_reason)
+
+    @property
     def activity(self) -> Activity:
         return Activity(
             self.started_seconds, waiting=self.queue_seconds + self.backoff_seconds, service=self.service_seconds
         )
+
+
+def was_cut(finish_reason: str | None) -> bool:
+    """Whether a reply ended at a limit of tokens, and not where the model would have."""
+    return (finish_reason or "").lower() in _CUT_OFF
 
 
 def sum_known(counts: Iterable[int | None]) -> int | None:

@@ -16,7 +16,7 @@ from strategies.adaptive.params import AdaptiveParams, Policy
 from strategies.adaptive.prompt import classifier_prompt
 from strategies.base import Edges, GraphStrategy
 from strategies.ircot.graph import LOOP, IrcotState, add_loop
-from strategies.nodes import generate
+from strategies.nodes import generate, writer_of
 
 FIGURE: Edges = LOOP | {
     (START, "classify"),
@@ -49,8 +49,7 @@ class Labelling:
         """Label the question; a label that is fixed or known costs no call."""
         policy = self.params.policy
         if policy == "classifier":
-            writer = runtime.context.writer
-            assert writer is not None, "the spec says that it needs a model"
+            writer = writer_of(runtime.context)
             judgement = await writer.classify(classifier_prompt(state["question"]), LABELS, role="classify")
             decision = self._judged(judgement)
         elif policy == "oracle":

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.errors import StrategyError
-from arena.protocols import Judgement, Tools, Writer
+from arena.protocols import Judgement, Tools
 from arena.types import Passage
 from strategies.corrective.params import CorrectiveParams
 from strategies.corrective.prompts import THREE_WAY, YES_NO, three_way_prompt, yes_no_prompt
+from strategies.nodes import writer_of
 from strategies.together import all_of
 
 LEAST = -1.0
@@ -51,13 +52,6 @@ def score_of(judgement: Judgement) -> float:
     if judgement.probabilities is not None and "yes" in judgement.probabilities:
         return 2.0 * judgement.probabilities["yes"] - 1.0
     return 0.0 if judgement.label is None else _BY_LABEL[judgement.label]
-
-
-def writer_of(tools: Tools) -> Writer:
-    """The model, which this strategy declares to need."""
-    if tools.writer is None:
-        raise StrategyError("corrective needs a model and was given none")
-    return tools.writer
 
 
 async def _judged(

@@ -11,14 +11,14 @@ from arena.errors import AllowanceSpent, ModelCallError, StrategyError
 from arena.protocols import Retriever, Tools
 from arena.types import Decision, Passage
 from strategies.corrective.actions import trigger
-from strategies.corrective.evaluator import Mark, evaluate, writer_of
+from strategies.corrective.evaluator import Mark, evaluate
 from strategies.corrective.keywords import parse_keywords
 from strategies.corrective.params import CorrectiveParams
 from strategies.corrective.prompts import keywords_prompt
 from strategies.corrective.refining import Refined, refine_strips, whole_passages
 from strategies.corrective.state import CorrectiveState
 from strategies.corrective.strips import recompose
-from strategies.nodes import generate
+from strategies.nodes import generate, writer_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,22 @@ class CorrectiveNodes:
         return {"marks": tuple(marks), "decisions": tuple(self._verdict(*pair) for pair in pairs)}
 
     async def decide_action(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
-        """Correct, ambiguous or incorrect; an incorrect retrieval is discarded whole."""
+        """Correct, ambiguous or incorrect; an incorrect retrieval is discarded whole.
+
+        Beside a retrieval that is correct: all but that ask the external source too, where there is one.
+        """
         marks = state["marks"]
         found = trigger([mark.score for mark in marks], self.params.thresholds)
+        discards = ("evidence",) if found.action == "incorrect" and marks else ()
+        asks = ("query",) if found.action != "correct" and self.params.external != "off" else ()
+        threshold = found.threshold
         decision = Decision(
             "decide_action",
             found.action,
             found.best,
-            found.threshold.value,
-            found.threshold.origin,
-            ("evidence",) if found.action == "incorrect" and marks else (),
+            threshold.value,
+            threshold.origin,
+            (*discards, *asks),
             _tier(marks),
         )
         return {"action": found.action, "decisions": (decision,)}

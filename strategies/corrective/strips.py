@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from arena.types import Passage
 from strategies.corrective.params import Decomposition
+from strategies.sentence_spans import sentence_spans
 
 SHORT_SENTENCES = 2
 """A passage of no more sentences is one strip."""
-
-_SENTENCE_END = re.compile(
-    r"[.!?\u2026]+[\"'\u201d\u2019)\]]*\s+(?=[\"'\u201c\u2018(\[]*[^\W_a-z])|[\u3002\uff01\uff1f]\s*"
-)
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]"
-    r"|St|Mt|Dr|Mr|Mrs|Ms|Prof|Sr|Jr|Gen|Col|Capt|Lt|No|vs|cf|ca|approx)\.$",
-    re.IGNORECASE,
-)
-_LOOK_BACK = 16  # characters, longer than any abbreviation above
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,28 +66,7 @@ def _joined(pieces: Sequence[Passage]) -> Passage:
 
 
 def _strips(passage: Passage, how: Decomposition, sentences: int) -> list[Strip]:
-    spans = _sentences(passage.text)
+    spans = sentence_spans(passage.text)
     size = len(spans) if how != "sentences" or len(spans) <= SHORT_SENTENCES else sentences
     groups = [spans[first : first + size] for first in range(0, len(spans), max(size, 1))]
     return [Strip(passage, group[0][0], group[-1][1]) for group in groups]
-
-
-def _sentences(text: str) -> list[tuple[int, int]]:
-    """The spans of the sentences of `text`, without the white space between them."""
-    ends = [match.end() for match in _SENTENCE_END.finditer(text) if not _abbreviated(text, match.end())]
-    bounds = [0, *(end for end in ends if end < len(text)), len(text)]
-    return [trimmed for span in pairwise(bounds) if (trimmed := _trimmed(text, *span))]
-
-
-def _abbreviated(text: str, end: int) -> bool:
-    """Whether the stop before `end` is that of an initial or an abbreviation."""
-    return bool(_ABBREVIATION.search(text[max(0, end - _LOOK_BACK) : end].rstrip()))
-
-
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The span without white space at its ends; None when nothing is left."""
-    inside = text[start:end].strip()
-    if not inside:
-        return None
-    first = start + text[start:end].index(inside)
-    return first, first + len(inside)

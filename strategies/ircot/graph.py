@@ -12,13 +12,13 @@ from langgraph.runtime import Runtime
 
 from arena.errors import StrategyError
 from arena.protocols import Message, Tools, Writer
-from arena.types import Decision, Passage
+from arena.types import Decision, Passage, was_cut
 from strategies.base import Edges, GraphStrategy
 from strategies.ircot.params import IrcotParams
 from strategies.ircot.prompt import reasoning_prompt
 from strategies.ircot.sentences import first_sentence, is_reasoning, query_from
-from strategies.nodes import generate, retrieve
-from strategies.parsing import spoken, was_cut_off
+from strategies.nodes import generate, retrieve, writer_of
+from strategies.parsing import spoken
 from strategies.state import RagState
 
 Ending = Literal["marker", "empty", "cap"]
@@ -80,8 +80,7 @@ class Loop:
 
     async def reason(self, state: IrcotState, runtime: Runtime[Tools]) -> IrcotState:
         """Write on; only the first sentence is kept. The answer marker, silence or the cap ends the chain."""
-        writer, thoughts = runtime.context.writer, state.get("thoughts", ())
-        assert writer is not None, "the spec says that it needs a model"
+        writer, thoughts = writer_of(runtime.context), state.get("thoughts", ())
         prompt = reasoning_prompt(state["question"], state.get("passages", ()), thoughts)
         sentence, room = await self._next_sentence(writer, prompt, room=state.get("room", False))
         decisions: list[Decision] = []
@@ -101,7 +100,7 @@ class Loop:
         if not room:
             said = await writer.draft(prompt, role="reason", limit=self.params.sentence_tokens, stop=("\n",))
             sentence = _kept(said.text)
-            if sentence or not was_cut_off(said.finish_reason):
+            if sentence or not was_cut(said.finish_reason):
                 return sentence, False
         return _kept((await writer.draft(prompt, role="reason")).text), True
 

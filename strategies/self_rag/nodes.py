@@ -15,7 +15,7 @@ from langgraph.types import Send
 from arena.errors import AllowanceSpent, ModelCallError, StrategyError
 from arena.protocols import Tools, Writer
 from arena.types import Answer, Decision
-from strategies.nodes import document_ids, generate
+from strategies.nodes import document_ids, generate, writer_of
 from strategies.self_rag.critic import Critic
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.retrieval import decide, forced, outcome
@@ -36,7 +36,7 @@ class SelfRag:
     async def decide_retrieve(self, state: SelfRagState, runtime: Runtime[Tools]) -> SelfRagState:
         """Decide for each unfinished text what its next segment needs (D1)."""
         beams = state.get("beams", (Beam(),))
-        writer = _writer(runtime)
+        writer = writer_of(runtime.context)
         live = [(place, beam) for place, beam in enumerate(beams) if not beam.done]
         plans = await all_of([self._plan(state["question"], place, beam, writer) for place, beam in live])
         return {"beams": beams, "depth": state.get("depth", 0) + 1, "plans": tuple(plans)}
@@ -75,7 +75,7 @@ class SelfRag:
         """
         branch = state["branch"]
         try:
-            draft = await self.critic.extend(state["question"], state["style"], branch, _writer(runtime))
+            draft = await self.critic.extend(state["question"], state["style"], branch, writer_of(runtime.context))
         except (ModelCallError, AllowanceSpent) as error:
             return {"candidates": (Candidate(branch, Draft(""), error),)}
         return {"candidates": (Candidate(branch, draft),)}
@@ -156,13 +156,6 @@ class SelfRag:
             action, decision = decide(reading, self.params, evidence=beam.evidence is not None)
         subject = f"segment {len(beam.segments) + 1}, text {place + 1}"
         return Plan(place, action, query, replace(decision, subject=subject))
-
-
-def _writer(runtime: Runtime[Tools]) -> Writer:
-    writer = runtime.context.writer
-    if writer is None:
-        raise StrategyError("Self-RAG needs a language model: give the cell one")
-    return writer
 
 
 def _completed(fresh: Sequence[Candidate]) -> tuple[list[Candidate], AllowanceSpent | None]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from arena.errors import StrategyError
 from arena.protocols import Continuation, Message, TokenChoice, Writer
-from arena.types import AnswerStyle, Passage
+from arena.types import AnswerStyle, Passage, was_cut
 from strategies.answer_prompt import answer_prompt
-from strategies.parsing import parse_answer, was_cut_off
+from strategies.parsing import parse_answer
 from strategies.self_rag import prompts
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.sentences import next_sentence
@@ -108,7 +108,7 @@ def _segment(said: Continuation, so_far: str) -> Draft:
     if parsed.abstained:
         return Draft("" if so_far else parsed.text, mean_logprob=said.mean_logprob, abstained=not so_far)
     sentence, more = next_sentence(parsed.text, so_far)
-    done = not more and not was_cut_off(said.finish_reason)
+    done = not more and not was_cut(said.finish_reason)
     return Draft(sentence, mean_logprob=_mean_logprob(said.tokens, said.text, sentence), done=done)
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from arena.errors import StrategyError
 from arena.protocols import Writer
-from arena.types import AnswerStyle
-from strategies.parsing import parse_answer, was_cut_off
+from arena.types import AnswerStyle, was_cut
+from strategies.parsing import parse_answer
 from strategies.self_rag import checkpoint
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.state import Beam, Branch, Critique, Draft, Reading
@@ -54,7 +54,7 @@ class TrainedCritic:
                 utility=written.utility,
             ),
             mean_logprob=written.mean_logprob,
-            done=written.upcoming is None and not was_cut_off(said.finish_reason),
+            done=written.upcoming is None and not was_cut(said.finish_reason),
             abstained=abstained and not branch.text.segments,
             raw=opening + written.raw,
             upcoming=written.upcoming,

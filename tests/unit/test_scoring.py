@@ -62,6 +62,10 @@ def test_one_reply_cut_off_at_the_limit_marks_the_question(reason: str) -> None:
     assert not usage_of(with_calls(call(finish_reason="end_turn"), call())).truncated
 
 
+def test_a_judgement_cut_off_at_its_own_bound_marks_nothing() -> None:
+    assert not usage_of(with_calls(call(finish_reason="length", bounded=True))).truncated
+
+
 def test_replayed_and_failed_records_are_not_measured() -> None:
     assert usage_of(with_calls(call())).measured
     assert not usage_of(with_calls(call(), call(replayed=True))).measured

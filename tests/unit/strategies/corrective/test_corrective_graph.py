@@ -76,7 +76,8 @@ def test_incorrect_uses_the_external_source_alone() -> None:
 def test_ambiguous_gives_both_internal_first() -> None:
     judge = by_word({"Passage 4": "unsure", "Web": "relevant"}, "irrelevant")
     trial = attempt(TEN, judge, found=WEB[:2], external="second_index")
-    assert trial.choice("decide_action") == "ambiguous"
+    (action,) = trial.decisions("decide_action")
+    assert (action.choice, action.changed) == ("ambiguous", ("query",))
     assert trial.attempt.answer.used_ids == ("d4", "w0", "w1")
     assert trial.prompt.index("[1] T: Passage 4") < trial.prompt.index("[2] T: Web 0")
     assert trial.attempt.answer.cited_ids == ("d4",)
