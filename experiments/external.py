@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena.config import RunConfig
-from arena.datasets import load_dataset
+from arena.datasets import load_corpus
 from arena.errors import ConfigError
 from arena.protocols import EvidenceSource
 from arena.types import Dataset, Document, Scalar
@@ -91,10 +91,10 @@ def check_external(config: RunConfig, variants: Sequence[Variant]) -> None:
 
 
 def second_corpus(config: RunConfig, variants: Iterable[Variant], first: Sequence[Document]) -> Dataset | None:
-    """The dataset of the second index, if any variant searches one. Raises as `load_dataset` and `check_distinct`."""
+    """The dataset of the second index, if any variant searches one. Raises as `load_corpus` and `check_distinct`."""
     if not searching(variants, SECOND_INDEX) or config.external.dataset is None:
         return None
-    second = load_dataset(config.external.dataset)
+    second = load_corpus(config.external.dataset)
     check_distinct(first, second.documents, config.external.dataset)
     return second
 

@@ -37,6 +37,10 @@ def load_search_tool(path: str) -> SearchTool:
     module, _, name = path.partition(":")
     try:
         tool = getattr(importlib.import_module(module), name)()
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"external.tool {path!r} cannot be made: {error}: install it, or put the folder it is in on PYTHONPATH"
+        ) from error
     except Exception as error:
         raise ConfigError(f"external.tool {path!r} cannot be made: {type(error).__name__}: {error}") from error
     if not callable(getattr(tool, "ainvoke", None)):
@@ -74,6 +78,9 @@ class _Search:
         except TimeoutError:
             wait = f"{self.source.timeout_seconds:g} s"
             raise StrategyError(f"search tool {self.source.name!r} found nothing within {wait}") from None
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise StrategyError(f"search tool {self.source.name!r} failed with {what}") from error
         try:
             passages = list({one.passage_id: one for one in passages_of_results(results)}.values())[: request.k]
         except ValueError as error:

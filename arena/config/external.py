@@ -10,7 +10,8 @@ from arena.config.settings import Settings
 class ExternalConfig(Settings):
     """Where a strategy may search beside the index of the run's own dataset. None = there is no such place.
 
-    `dataset`: any dataset; its corpus becomes a second index, made and asked like the first. `tool`: a search tool of
+    `dataset`: any dataset; its corpus becomes a second index, made and asked like the first (a `jsonl:` folder
+    needs no questions for that). `tool`: a search tool of
     LangChain, or anything with `ainvoke(query)`; what it finds on the live web may hold a benchmark's answers.
     """
 

@@ -12,12 +12,12 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from arena.datasets.entry import DatasetEntry
-from arena.datasets.jsonl import load_jsonl
+from arena.datasets.jsonl import load_jsonl, load_jsonl_corpus
 from arena.datasets.musique import load_musique
 from arena.errors import DatasetError, UnknownNameError
 from arena.types import Dataset
 
-__all__ = ["DATASETS", "DatasetEntry", "dataset_entry", "dataset_names", "load_dataset"]
+__all__ = ["DATASETS", "DatasetEntry", "dataset_entry", "dataset_names", "load_corpus", "load_dataset"]
 
 PLUGIN_GROUP = "arena.datasets"
 
@@ -35,6 +35,14 @@ def load_dataset(spec: str, plugins: Iterable[EntryPoint] | None = None) -> Data
         raise DatasetError(f"dataset {spec!r} holds a null character: no path does")
     name, _, argument = spec.partition(":")
     return replace(dataset_entry(name, plugins).build(argument or None), name=spec)
+
+
+def load_corpus(spec: str, plugins: Iterable[EntryPoint] | None = None) -> Dataset:
+    """The documents of `spec`, to be searched only; a `jsonl:` folder needs no questions. Raises as `load_dataset`."""
+    name, _, argument = spec.partition(":")
+    if name == "jsonl" and argument and "\0" not in argument:
+        return replace(load_jsonl_corpus(Path(argument).expanduser()), name=spec)
+    return load_dataset(spec, plugins)
 
 
 def dataset_names(plugins: Iterable[EntryPoint] | None = None) -> tuple[str, ...]:

@@ -42,6 +42,14 @@ def load_jsonl(folder: Path) -> Dataset:
     return Dataset(f"jsonl:{folder}", corpus, asked, gold, fingerprint(corpus, asked, gold))
 
 
+def load_jsonl_corpus(folder: Path) -> Dataset:
+    """The documents in `folder`, and no questions: questions.jsonl is not looked at. Raises as `load_jsonl` does."""
+    if folder.is_file():
+        raise DatasetError(f"{folder} is a file; name the folder that holds {CORPUS}")
+    corpus = tuple(_read_corpus(folder / CORPUS).values())
+    return Dataset(f"jsonl:{folder}", corpus, (), {}, fingerprint(corpus, (), {}))
+
+
 def write_jsonl(dataset: Dataset, folder: Path) -> None:
     """Write `dataset` so that `load_jsonl(folder)` gives the same documents, questions, gold and fingerprint.
 

@@ -137,7 +137,7 @@ class Decision:
     threshold comes from (`paper`, `calibrated`, `default`, `user`); `changed` says what the branch altered
     (`evidence`, `query`, `answer`; empty = nothing). `tier`: what the judgement behind it was made of (`T0` a label,
     `T1` label probabilities, `T2` a trained model; None = no judgement). `subject`: what it was about, where there is
-    more than one (a passage's id, the number of a segment).
+    more than one (a passage's id, the number of a segment). `parts`: what the score was made of, by the paper's names.
     """
 
     node: str
@@ -148,6 +148,7 @@ class Decision:
     changed: tuple[str, ...] = ()
     tier: str | None = None
     subject: str | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ CARD = FidelityCard(
             "One candidate per passage, in parallel: IsRel, the segment, IsSup, IsUse.",
             "implemented",
             "one branch per text and passage; IsRel is judged beside the writing, IsSup beside IsUse; at T0 and T1 "
-            "IsRel is asked once per question and passage, as it depends on nothing else",
+            "IsRel of a passage is not asked again in a later segment, as it depends on the question alone",
         ),
         Clause("An irrelevant passage lowers the score and is not dropped.", "implemented", "a soft term"),
         Clause(

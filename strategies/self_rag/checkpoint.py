@@ -129,7 +129,7 @@ def _where_emitted(said: Continuation, group: Group) -> Reading:
     for token in said.tokens:
         if token.text.strip() in group:
             return _at(token, group)
-    return Reading(None, {}, "T2") if said.tokens else _from_text(said.text, group)
+    return _reading(None, {}) if said.tokens else _from_text(said.text, group)
 
 
 def _at(token: TokenChoice, group: Group) -> Reading:
@@ -139,7 +139,7 @@ def _at(token: TokenChoice, group: Group) -> Reading:
         label = group.get(text.strip())
         if label is not None:
             probabilities[label] = probabilities.get(label, 0.0) + math.exp(logprob)
-    return Reading(group.get(token.text.strip()), probabilities, "T2")
+    return _reading(group.get(token.text.strip()), probabilities)
 
 
 def _from_text(text: str, group: Group) -> Reading:
@@ -149,7 +149,12 @@ def _from_text(text: str, group: Group) -> Reading:
         if any(mark in text for mark in group)
         else None
     )
-    return Reading(None, {}, "T2") if found is None else Reading(found[1], {found[1]: 1.0}, "T2")
+    return _reading(None, {}) if found is None else _reading(found[1], {found[1]: 1.0})
+
+
+def _reading(label: str | None, probabilities: Mapping[str, float]) -> Reading:
+    """What does not appear claims no tier: another model than the trained one emits none of these tokens."""
+    return Reading(label, probabilities, "T2" if probabilities else None)
 
 
 def _bare(raw: str) -> str:

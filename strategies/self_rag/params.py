@@ -52,8 +52,8 @@ class SelfRagParams(Params):
     segment_tokens: int = Field(
         default=100,
         ge=1,
-        description="Tokens of a segment at most, in long form and with the trained model (SR appendix: 100 in open "
-        "QA, 50 in closed sets, 200 a segment in biographies).",
+        description="Tokens of a segment at most, in long form and with the trained model, unless a prompted model "
+        "thinks before it speaks (SR appendix: 100 in open QA, 50 in closed sets, 200 a segment in biographies).",
     )
     constraints: Literal["soft", "hard"] = Field(
         default="soft",

@@ -10,7 +10,7 @@ from arena.errors import StrategyError
 from arena.protocols import Continuation, Message, TokenChoice, Writer
 from arena.types import AnswerStyle, Passage, was_cut
 from strategies.answer_prompt import answer_prompt
-from strategies.parsing import parse_answer
+from strategies.parsing import parse_answer, spoken
 from strategies.self_rag import prompts
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.sentences import next_sentence
@@ -71,13 +71,13 @@ class PromptedCritic:
         so_far = branch.text.text
         long = mode == "long"
         messages = prompts.ask_segment(question, shown, so_far) if long else answer_prompt(question, shown, style)
-        said = await writer.draft(
-            messages,
-            role=role,
-            limit=self.params.segment_tokens if long else None,
-            logprobs=self.params.sequence_term,
-        )
-        return _segment(said, so_far) if long else _whole(said)
+        if not long:
+            return _whole(await writer.draft(messages, role=role, logprobs=self.params.sequence_term))
+        limit = self.params.segment_tokens
+        said = await writer.draft(messages, role=role, limit=limit, logprobs=self.params.sequence_term)
+        if was_cut(said.finish_reason) and not _speaks(said.text):  # a model that thinks first needs more room
+            said = await writer.draft(messages, role=role, logprobs=self.params.sequence_term)
+        return _segment(said, so_far)
 
     async def _choose(self, question: str, shown: Sequence[Passage], role: str, writer: Writer) -> Draft:
         messages, letters = prompts.ask_option(question, shown, self.params.options)
@@ -85,6 +85,14 @@ class PromptedCritic:
         if said.label is None:
             return Draft("", fault="the model's choice among the options could not be read")
         return Draft(self.params.options[letters.index(said.label)])
+
+
+def _speaks(reply: str) -> bool:
+    """Whether it says anything beside reasoning."""
+    try:
+        return bool(spoken(reply))
+    except StrategyError:
+        return False
 
 
 def _whole(said: Continuation) -> Draft:

@@ -70,6 +70,20 @@ def segment_score(draft: Draft, params: SelfRagParams, *, with_sequence: bool) -
     return score
 
 
+def score_parts(draft: Draft) -> dict[str, float]:
+    """What f is made of, by the paper's names; a part that was not judged is left out and counts 0."""
+    critique = draft.critique
+    readings = {
+        "s_rel": (critique.relevance, RELEVANCE),
+        "s_sup": (critique.support, SUPPORT),
+        "s_use": (critique.utility, UTILITY),
+    }
+    parts = {name: _expected(reading, values) for name, (reading, values) in readings.items() if reading is not None}
+    if draft.mean_logprob is not None:
+        parts["p"] = sequence_probability(draft.mean_logprob)
+    return parts
+
+
 def select(beams: Sequence[Beam], fresh: Sequence[Candidate], params: SelfRagParams, width: int) -> Selection:
     """The best `width` of the finished texts and of those that a candidate goes on with.
 

@@ -19,12 +19,12 @@ class Reading:
     """One reflection token as it was read.
 
     `label`: the one chosen or emitted (None: none was). `probabilities`: label -> [0, 1]; a label without
-    probabilities has all of it; empty = nothing could be read.
+    probabilities has all of it; empty = nothing could be read. `tier`: None where a token never appeared.
     """
 
     label: str | None
     probabilities: Mapping[str, float]
-    tier: Tier
+    tier: Tier | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class Critique:
     @property
     def tier(self) -> Tier | None:
         """The lowest of its verdicts: what the whole can claim."""
-        return min((each.tier for each in (self.relevance, self.support, self.utility) if each), default=None)
+        verdicts = (self.relevance, self.support, self.utility)
+        return min((each.tier for each in verdicts if each and each.tier), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from arena.types import Decision
 from strategies.base import Tier
 from strategies.self_rag.params import SelfRagParams
-from strategies.self_rag.selection import Scored, Selection
+from strategies.self_rag.selection import Scored, Selection, score_parts
 from strategies.self_rag.state import Beam, Candidate
 
 
@@ -33,6 +33,7 @@ def ranking(
                 changed=changed if candidate is selection.winner else (),
                 tier=candidate.draft.critique.tier,
                 subject=passage.passage_id if passage else f"{about}, no passage",
+                parts=score_parts(candidate.draft),
             )
         )
     if any(each.dropped for each in selection.scored):

@@ -39,6 +39,7 @@ def study(tmp_path: Path, tiny_embedder: Path) -> Path:
         Dataset("first", first, (KNOWN, MOVED), GOLD, fingerprint(first, (KNOWN, MOVED), GOLD)), tmp_path / "first"
     )
     write_jsonl(Dataset("second", second, (MOVED,), moved, fingerprint(second, (MOVED,), moved)), tmp_path / "second")
+    (tmp_path / "second" / "questions.jsonl").unlink()  # nobody asks the second corpus about itself
     (tmp_path / "script.yaml").write_text(SCRIPT, encoding="utf-8")
     path = tmp_path / "study.yaml"
     path.write_text(
@@ -124,7 +125,7 @@ def test_a_trained_evaluator_judges_instead_of_the_model(arena: Arena, study: Pa
     [
         ("corrective:external=second_index", "dataset: null", "set external.dataset"),
         ("corrective:external=live", "tool: null", "set external.tool"),
-        ("corrective:external=live", "tool: 'no.such:tool'", "ModuleNotFoundError"),
+        ("corrective:external=live", "tool: 'no.such:tool'", "No module named 'no'"),
     ],
 )
 def test_a_source_that_is_missing_ends_with_what_to_set(

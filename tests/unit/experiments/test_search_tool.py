@@ -84,6 +84,17 @@ def test_a_tool_that_fails_fails_its_question(tool: Answering, message: str) -> 
         anyio.run(retriever.retrieve, REQUEST)
 
 
+class OutOfOrder:
+    async def ainvoke(self, query: str) -> str:
+        raise RuntimeError("quota used up")
+
+
+def test_a_tool_that_raises_is_named_with_what_it_raised() -> None:
+    retriever = LiveSearch(OutOfOrder(), "tool").for_question("q")
+    with pytest.raises(StrategyError, match="search tool 'tool' failed with RuntimeError: quota used up"):
+        anyio.run(retriever.retrieve, REQUEST)
+
+
 def test_a_tool_is_made_by_the_factory_that_is_named() -> None:
     tool = load_search_tool(f"{HERE}:two_pages")
     load: Callable[[str], Any] = tool.ainvoke
@@ -94,7 +105,7 @@ def test_a_tool_is_made_by_the_factory_that_is_named() -> None:
     ("path", "message"),
     [
         (f"{HERE}:nothing", "AttributeError"),
-        ("no.such.module:tool", "ModuleNotFoundError"),
+        ("no.such.module:tool", "No module named 'no': install it, or put the folder it is in on PYTHONPATH"),
         (f"{HERE}:broken", "RuntimeError: no key"),
         (f"{HERE}:not_a_tool", "gives 'object', which has no ainvoke"),
     ],

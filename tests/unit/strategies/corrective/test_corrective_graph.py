@@ -183,7 +183,7 @@ def test_an_empty_passage_is_worth_nothing_and_nobody_is_asked() -> None:
 
 def test_nothing_retrieved_is_incorrect() -> None:
     trial = attempt([], found=WEB, external="second_index")
-    assert (trial.choice("decide_action"), trial.decisions("decide_action")[0].changed) == ("incorrect", ())
+    assert (trial.choice("decide_action"), trial.decisions("decide_action")[0].changed) == ("incorrect", ("query",))
     assert trial.attempt.answer.used_ids[0] == "w0"
 
 

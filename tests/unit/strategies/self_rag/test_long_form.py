@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -77,6 +77,25 @@ class CutOff(ScriptedWriter):
 
     async def draft(self, *given: Any, **settings: Any) -> Continuation:
         return replace(await super().draft(*given, **settings), finish_reason="MAX_TOKENS")
+
+
+@dataclass
+class Thinking(ScriptedWriter):
+    """Thinks for longer than a segment may be; `limits`: the bound of each reply."""
+
+    limits: list[int | None] = field(default_factory=list)
+
+    async def draft(self, *given: Any, limit: int | None = None, **settings: Any) -> Continuation:
+        self.limits.append(limit)
+        said = await super().draft(*given, **settings)
+        return said if limit is None else Continuation("<think>Let me see", (), "length")
+
+
+def test_a_model_that_thinks_first_is_given_room() -> None:
+    writer = Thinking(ending(1), favour("d1"))
+    attempt = long(writer, Shelf(names=("d1",)))
+    assert attempt.answer.text == "Fact 0 of d1."
+    assert writer.limits == [100, None]
 
 
 def test_a_segment_that_was_cut_off_is_no_end_of_the_text() -> None:

@@ -55,6 +55,7 @@ def test_each_candidate_leaves_its_score_and_its_fate() -> None:
         ("d3", "passed over"),
     ]
     assert critiques[1].score == pytest.approx(0.8 + 0.9 + 0.5 * (0.8 * 1.0 + 0.2 * -1.0))
+    assert critiques[1].parts == pytest.approx({"s_rel": 0.8, "s_sup": 0.9, "s_use": 0.6})
 
 
 def test_the_first_passage_keeping_its_place_changes_nothing() -> None:

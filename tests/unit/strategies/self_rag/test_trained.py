@@ -124,6 +124,12 @@ def test_a_server_without_log_probabilities_gives_hard_labels_and_no_sequence_te
     assert of(attempt, "select")[0].subject == "segment 1, no sequence term"
 
 
+def test_a_model_that_emits_no_reflections_claims_no_tier() -> None:
+    attempt = ask(ScriptedWriter(lambda role, prompt: "somebody"), checkpoint=True)
+    assert of(attempt, "retrieve?")[0].choice == "unreadable"
+    assert {each.tier for each in attempt.decisions} == {None}
+
+
 def test_closed_sets_vote_over_matched_options() -> None:
     def text(role: str, prompt: str) -> str:
         if role == "decide_retrieve":
