@@ -31,3 +31,11 @@ def test_files_and_make_targets_that_readme_names_exist() -> None:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
     for path in re.findall(r"`?((?:experiments|strategies|docs)/[\w./]+\.(?:yaml|py|md))", readme):
         assert (ROOT / path).is_file(), path
+
+
+def test_the_strategy_of_readme_is_the_one_that_is_installed_and_run() -> None:
+    code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert code is not None
+    whole = (ROOT / "tests" / "own_strategy" / "arena_hyde.py").read_text(encoding="utf-8")
+    assert whole.endswith(code[1])
+    assert len(code[1].splitlines()) <= 40
