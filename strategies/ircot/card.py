@@ -89,7 +89,7 @@ CARD = FidelityCard(
         Clause(
             "A sentence that repeats an earlier one is no exit.",
             "implemented",
-            "it is one more step, and is recorded as `reason: repeated`",
+            "it is one more step, and is recorded as `query: repeated_sentence`",
         ),
     ),
 )

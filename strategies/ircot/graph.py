@@ -83,17 +83,14 @@ class Loop:
         writer, thoughts = writer_of(runtime.context), state.get("thoughts", ())
         prompt = reasoning_prompt(state["question"], state.get("passages", ()), thoughts)
         sentence, room = await self._next_sentence(writer, prompt, room=state.get("room", False))
-        decisions: list[Decision] = []
-        if sentence in thoughts:
-            decisions.append(Decision("reason", "repeated", subject=_step(state)))
         written = (*thoughts, sentence) if sentence else thoughts
         ended = ending(written, silent=not sentence, cap=self.params.max_sentences)
         if ended is None:
-            return {"thoughts": written, "room": room, "decisions": tuple(decisions)}
+            return {"thoughts": written, "room": room}
         steps = float(len(thoughts) + 1)
         cap, origin = float(self.params.max_sentences), self._origin("max_sentences")
-        decisions.append(Decision("exit", ended, steps, cap, origin, ("answer",)))
-        return {"thoughts": written, "ended": ended, "decisions": tuple(decisions)}
+        exit_ = Decision("exit", ended, steps, cap, origin, ("answer",))
+        return {"thoughts": written, "ended": ended, "decisions": (exit_,)}
 
     async def _next_sentence(self, writer: Writer, prompt: Sequence[Message], *, room: bool) -> tuple[str, bool]:
         """The sentence, and whether the model needs `room`: it thinks first, and a bounded reply held only that."""
@@ -140,13 +137,16 @@ def ending(thoughts: Sequence[str], *, silent: bool, cap: int) -> Ending | None:
 def next_query(state: IrcotState) -> tuple[str, str]:
     """Where the next query comes from, and the query (empty = skip the retrieval).
 
-    `sentence`: the last one; `earlier_sentence`: the last that states a fact; `question`: no sentence does.
+    `sentence`: the last one; `repeated_sentence`: the last one, which was there before; `earlier_sentence`: the last
+    that states a fact; `question`: no sentence does.
     """
     thoughts = state.get("thoughts", ())
     factual = [sentence for sentence in thoughts if not is_reasoning(sentence)]
     if not factual:
         return "question", query_from(state["question"])
-    return "earlier_sentence" if is_reasoning(thoughts[-1]) else "sentence", query_from(factual[-1])
+    if is_reasoning(thoughts[-1]):
+        return "earlier_sentence", query_from(factual[-1])
+    return "repeated_sentence" if thoughts[-1] in thoughts[:-1] else "sentence", query_from(factual[-1])
 
 
 # The routers are coroutines because LangGraph would give a plain function a thread at every step.

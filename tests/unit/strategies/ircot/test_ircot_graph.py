@@ -74,7 +74,7 @@ def test_a_model_that_never_concludes_ends_by_the_cap_with_the_reader_called_onc
     assert writer.roles() == ["reason"] * 8 + ["generate"]
     assert len(index.asked) == 8
     assert decisions(done, "exit") == [Decision("exit", "cap", 8.0, 8.0, "default", ("answer",))]
-    assert choices(done, "reason") == ["repeated"] * 7
+    assert choices(done, "query") == ["sentence"] + ["repeated_sentence"] * 6
 
 
 def test_a_reply_that_repeats_the_whole_chain_never_gets_to_its_marker() -> None:
