@@ -8,6 +8,7 @@ from dataclasses import replace
 from arena.errors import BudgetError
 from arena.types import LLMCall
 
+MOST_UNKNOWN = 20
 _HOW_TO_GO_ON = "what is done is kept; raise budget.max_usd or budget.max_tokens and continue with --resume"
 
 
@@ -15,7 +16,8 @@ class Budget:
     """Money and tokens spent against their bounds (None = unbounded).
 
     The bound is on what is known: attempts whose tokens the provider did not report are counted, not estimated, and
-    `check` says how many there were. Calls in flight when a bound is reached may overrun it.
+    `check` says how many there were, and gives up on a provider that leaves most of them unreported: a bound on what
+    nobody counts is none. Calls in flight when a bound is reached may overrun it.
 
     Args:
         max_usd: US dollars.
@@ -40,6 +42,7 @@ class Budget:
         self._usd = spent_usd
         self._tokens = spent_tokens
         self._unknown = 0
+        self._known = 0
 
     @property
     def spent_usd(self) -> float:
@@ -52,11 +55,19 @@ class Budget:
         return self._tokens
 
     def check(self) -> None:
-        """Raise `BudgetError` once a bound is reached."""
+        """Raise `BudgetError` once a bound is reached, or cannot be kept."""
         if self._max_usd is not None and self._usd >= self._max_usd:
             raise BudgetError(self._message(f"${self._usd:.4f}", f"max_usd {self._max_usd:g}"))
         if self._max_tokens is not None and self._tokens >= self._max_tokens:
             raise BudgetError(self._message(f"{self._tokens:,} tokens", f"max_tokens {self._max_tokens:,}"))
+
+        bounded = self._max_usd is not None or self._max_tokens is not None
+        if bounded and self._unknown > max(MOST_UNKNOWN, self._known):
+            raise BudgetError(
+                f"the budget cannot be kept: the provider did not report what {self._unknown:,} of "
+                f"{self._unknown + self._known:,} attempts used; bound a new run by sample.limit instead of "
+                "budget.max_usd and budget.max_tokens (replies in the cache are not paid again)"
+            )
 
     def charge(self, call: LLMCall) -> None:
         """Enter a call; a replayed one was paid for before and costs nothing."""
@@ -68,6 +79,7 @@ class Budget:
             self._usd += usd or 0.0
             self._tokens += sum(count for count in tokens if count is not None)
             self._unknown += None in tokens
+            self._known += None not in tokens
 
     def _message(self, spent: str, bound: str) -> str:
         unknown = f" (and whatever {self._unknown:,} attempts of unknown usage cost)" if self._unknown else ""

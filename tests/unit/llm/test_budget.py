@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from arena.errors import BudgetError, UserError
-from arena.llm.budget import Budget
+from arena.llm.budget import MOST_UNKNOWN, Budget
 from arena.types import CallAttempt, LLMCall
 from tests.samples import call
 
@@ -65,3 +65,23 @@ def test_what_an_earlier_part_of_the_run_spent_counts() -> None:
         Budget(5.0, None, dear, spent_usd=5.0).check()
     with pytest.raises(BudgetError):
         Budget(None, 5, dear, spent_tokens=5).check()
+
+
+def test_a_bound_that_nobody_counts_towards_is_given_up() -> None:
+    unreported = call(attempts=(CallAttempt(None, None),))
+    bounded, unbounded = Budget(1.0, None, dear), Budget(None, None, dear)
+    for budget in (bounded, unbounded):
+        for _ in range(MOST_UNKNOWN):
+            budget.charge(unreported)
+        budget.check()
+        budget.charge(unreported)
+    unbounded.check()
+    with pytest.raises(BudgetError, match=r"did not report what 21 of 21 attempts used; .*sample.limit"):
+        bounded.check()
+
+
+def test_a_bad_night_among_reported_calls_is_no_reason_to_stop() -> None:
+    budget = Budget(None, 10**6, dear)
+    for _ in range(2 * MOST_UNKNOWN):
+        budget.charge(call(attempts=(CallAttempt(None, None, fault="timeout"), CallAttempt(1, 1))))
+    budget.check()
