@@ -29,7 +29,7 @@ from arena.llm.parameters import Parameters, parameters_of
 from arena.llm.response import Response, read_completion, read_message
 from arena.llm.under_way import UnderWay
 from arena.llm.unsupported import read_unsupported
-from arena.llm.wire import beside_messages, completion_body, configured
+from arena.llm.wire import ConfiguredChats, beside_messages, completion_body
 from arena.protocols import ModelRequest, Reply
 from arena.types import well_formed
 
@@ -85,6 +85,7 @@ class LLMClient:
         self._under_way = UnderWay()
         self._calls = UnderWay()
         self._stopped_by: UserError | None = None
+        self._chats = ConfiguredChats(access.chat, access.dialect)
         self._dropped: set[str] = set()
 
     @property
@@ -206,7 +207,7 @@ class LLMClient:
         if isinstance(request.prompt, str):
             assert self._access.completions is not None
             return read_completion(await self._access.completions(request.prompt, completion_body(sent)))
-        chat = configured(self._access.chat, self._access.dialect, sent)
+        chat = self._chats.under(sent)
         turns = [(message.role, message.content) for message in request.prompt]
         beside = beside_messages(self._access.dialect, sent, request.json_schema)
         return read_message(await chat.ainvoke(turns, **beside))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +12,44 @@ from arena.llm.parameters import JSON_SCHEMA, Parameters
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+MOST_KEPT = 32
 
-def configured(chat: BaseChatModel, dialect: Dialect, parameters: Parameters) -> BaseChatModel:
-    """`chat` with the fields it has set to `parameters`; itself when they are."""
-    wanted = {
-        "temperature": parameters.temperature,
-        "top_p": parameters.top_p,
-        dialect.seed_field: parameters.seed,
-        dialect.limit_field: None if parameters.other_limit_name else parameters.max_tokens,
-    }
-    fields = type(chat).model_fields
-    changed = {
-        name: value
-        for name, value in wanted.items()
-        if name is not None and name in fields and getattr(chat, name) != value
-    }
-    return chat.model_copy(update=changed) if changed else chat
+
+class ConfiguredChats:
+    """A LangChain model under changing parameters.
+
+    The last few copies are kept: with each new one LangChain describes the model anew, which takes longer than all else
+    that it does for a call.
+    """
+
+    def __init__(self, chat: BaseChatModel, dialect: Dialect) -> None:
+        self._chat = chat
+        self._dialect = dialect
+        self._kept: OrderedDict[tuple[tuple[str, object], ...], BaseChatModel] = OrderedDict()
+
+    def under(self, parameters: Parameters) -> BaseChatModel:
+        """The model with the fields it has set to `parameters`; itself when they are."""
+        wanted = {
+            "temperature": parameters.temperature,
+            "top_p": parameters.top_p,
+            self._dialect.seed_field: parameters.seed,
+            self._dialect.limit_field: None if parameters.other_limit_name else parameters.max_tokens,
+        }
+        fields = type(self._chat).model_fields
+        changed = {
+            name: value
+            for name, value in wanted.items()
+            if name is not None and name in fields and getattr(self._chat, name) != value
+        }
+        if not changed:
+            return self._chat
+        key = tuple(changed.items())
+        if key not in self._kept:
+            self._kept[key] = self._chat.model_copy(update=changed)
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return self._kept[key]
 
 
 def beside_messages(dialect: Dialect, parameters: Parameters, schema: Mapping[str, Any] | None) -> dict[str, Any]:
