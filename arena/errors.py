@@ -18,8 +18,8 @@
     +-- AllowanceSpent           one question has used up its calls or tokens; its strategy ends with what it has
     +-- StrategyError            a strategy broke its contract on one question
 
-A message says what failed, on which value, and what to do next. `ModelCallError` and `StrategyError`
-concern one question: the runner turns them into a `Failure` value and goes on.
+A message says what failed, on which value, and what to do next. `ModelCallError`, `AllowanceSpent` and
+`StrategyError` concern one question: the runner turns what a strategy lets through into a `Failure` value and goes on.
 """
 
 from __future__ import annotations

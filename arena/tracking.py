@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -117,8 +118,6 @@ def _params(values: dict[str, Any], prefix: str = "") -> list[Any]:
 
 
 def _metrics(cell: CellSummary) -> list[Any]:
-    import time
-
     from mlflow.entities import Metric
 
     now = int(time.time() * 1000)

@@ -72,7 +72,9 @@ def run(
     config: Annotated[Path | None, typer.Argument(help="YAML file of settings; options go over it.")] = None,
     dataset: Annotated[str | None, typer.Option(help="world, world:SIZE:SEED, musique:PATH or jsonl:DIR.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Questions per cell, a seeded stratified sample.")] = None,
-    strategies: Annotated[str | None, typer.Option(help="Comma separated, as in vanilla,oracle.")] = None,
+    strategies: Annotated[
+        str | None, typer.Option(help="Comma separated, as in vanilla,adaptive:policy=always_b.")
+    ] = None,
     modes: Annotated[str | None, typer.Option(help="Comma separated: dense,hybrid,hybrid_rerank.")] = None,
     llm: Annotated[str | None, typer.Option(help="PROVIDER:NAME, local:smollm2-135m, local:PATH.gguf, fake:.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Any OpenAI-compatible server (vLLM, llama.cpp, ...).")] = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ CHECK_FAILED = 1
 
 datasets_app = typer.Typer(help="What can be asked: list, inspect and make datasets.", no_args_is_help=True)
 models_app = typer.Typer(help="Weights that need no account: list and fetch.", no_args_is_help=True)
-strategies_app = typer.Typer(help="The contestants: list them, and show one beside its paper.", no_args_is_help=True)
+strategies_app = typer.Typer(help="The contestants: list, show beside their papers, label.", no_args_is_help=True)
 index_app = typer.Typer(help="The index of a corpus: build, inspect and verify.", no_args_is_help=True)
 
 
@@ -92,8 +93,6 @@ def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena mo
 @strategies_app.command("list")
 def strategies_list(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Show every strategy, the tier it can run at and what it needs."""
-    import sys
-
     from experiments.strategies_commands import list_facts, list_rows, list_table
     from experiments.tables import as_json
 
@@ -124,7 +123,10 @@ def strategies_show(
 @strategies_app.command("labels")
 def strategies_labels(
     run_folder: Annotated[
-        Path, typer.Argument(help="A run of adaptive:policy=always_a, always_b and always_c, as in runs/RUN_ID.")
+        Path,
+        typer.Argument(
+            help="A run of adaptive:policy=always_a, always_b and always_c, or of closed_book, vanilla and ircot."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="File to write, used as adaptive:policy=oracle:oracle_labels=FILE.")],
     mode: Annotated[str | None, typer.Option(help="The retrieval mode that counts, where the run has several.")] = None,
@@ -153,7 +155,7 @@ def index_build(
 
 
 @index_app.command("info")
-def index_info(json: Annotated[bool, typer.Option("--json", help="Print a JSON array.")] = False) -> None:
+def index_info(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Show every index in the cache: model, chunking, engine, counts and size."""
     from experiments.index_commands import info_rows, info_table
     from experiments.tables import as_json

@@ -13,7 +13,7 @@ from arena.llm.allowance import Allowance
 from arena.protocols import ChatModel, Evaluator, EvidenceSource, RetrievalSettings
 from arena.runner import Contestant
 from arena.sampling import sample
-from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell, Dataset, Question, Scalar
+from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell, Dataset, Question, Scalar, Tier
 from experiments.equipment import Equipment, Reranking
 from experiments.evaluators import evaluator_key
 from experiments.evidence import GoldAmongDistractors, GoldDocuments, NoEvidence, SharedIndex
@@ -87,8 +87,8 @@ class Lineup:
         return tuple(distinct)
 
     @property
-    def tiers(self) -> dict[str, str | None]:
-        """Strategy -> fidelity tier."""
+    def tiers(self) -> dict[str, Tier | None]:
+        """Strategy -> the highest tier that it can run at."""
         return {entry.spec.name: entry.spec.tier for entry in self.entries}
 
 

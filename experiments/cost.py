@@ -15,6 +15,7 @@ from arena.accounting import Account, Books, Spend, Total, keep_books
 from arena.config import load_config, validate_config
 from arena.prices import PriceTable
 from arena.report.figures import UNDEFINED, usd_text
+from arena.report.rows import names_of
 from arena.report.spending import price_source
 from arena.store import RunStore
 from experiments.spending import price_table
@@ -82,17 +83,17 @@ def cost_table(cost: RunCost) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title=Text(f"run {cost.run_id}"), title_justify="left"
     )
-    for heading in ("strategy", "mode", "role"):
+    books = cost.books
+    headings, names = names_of(list(books.cells.values()))
+    for heading in (*headings, "role"):
         table.add_column(heading)
     for heading in ("calls", "attempts", "replayed", "input", "output", "USD"):
         table.add_column(heading, justify="right")
-    books = cost.books
-    for key, cell in books.cells.items():
+    for key, named in zip(books.cells, names, strict=True):
         for role, account in books.roles_of(key).items() or {UNDEFINED: Account()}.items():
-            names = (cell.strategy, cell.retrieval_mode, role)
-            table.add_row(*map(Text, (*names, *_figures(account))))
+            table.add_row(*map(Text, (*named, role, *_figures(account))))
     table.add_section()
-    table.add_row("all", "", "", *_figures(books.whole))
+    table.add_row("all", *[""] * len(headings), *_figures(books.whole))
     return table
 
 
@@ -117,6 +118,7 @@ def _cell_fields(books: Books, key: str) -> dict[str, Any]:
         "retrieval_mode": cell.retrieval_mode,
         "llm": cell.llm,
         "cell": key,
+        "params": dict(cell.params),
         "n_questions": asked,
         "usd_per_question": None if usd is None else usd / asked,
         **account_fields(account),

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.report.figures import UNDEFINED, usd_text
+from arena.report.rows import names_of
 from arena.report.spending import price_source
 from experiments.dry_run import TOKENS_PER_WORD, DryRun, Expectation
 
@@ -28,6 +29,7 @@ def dry_run_fields(dry: DryRun) -> dict[str, Any]:
                 "retrieval_mode": one.cell.retrieval_mode,
                 "llm": one.cell.llm,
                 "cell": one.cell.key,
+                "params": dict(one.cell.params),
                 "n_questions": one.n_questions,
                 "source": _source(one),
                 "run_id": one.origin,
@@ -44,16 +46,18 @@ def dry_run_fields(dry: DryRun) -> dict[str, Any]:
 def dry_run_table(dry: DryRun) -> Table:
     """A line per cell, and the total."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title="expected", title_justify="left")
-    for heading in ("strategy", "mode"):
+    headings, names = names_of([one.cell for one in dry.cells])
+    for heading in headings:
         table.add_column(heading)
     for heading in ("questions", "calls", "input", "output", "USD", "USD, full replies"):
         table.add_column(heading, justify="right")
     table.add_column("from")
-    for one in dry.cells:
-        names = (one.cell.strategy, one.cell.retrieval_mode, f"{one.n_questions:,}")
-        table.add_row(*map(Text, (*names, *_texts(one), _from(one))))
+    for one, named in zip(dry.cells, names, strict=True):
+        table.add_row(*map(Text, (*named, f"{one.n_questions:,}", *_texts(one), _from(one))))
     table.add_section()
-    table.add_row("all", "", f"{sum(one.n_questions for one in dry.cells):,}", *_texts(dry), "")
+    table.add_row(
+        "all", *[""] * (len(headings) - 1), f"{sum(one.n_questions for one in dry.cells):,}", *_texts(dry), ""
+    )
     return table
 
 

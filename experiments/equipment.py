@@ -1,16 +1,14 @@
-"""Weights, index, reranker and model file, made ready with progress for whoever waits."""
+"""Weights, index and reranker, made ready with progress for whoever waits."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from arena.config import CalibratedThreshold, LLMSettings, RunConfig, cache_dir, fingerprint, qdrant_key
-from arena.llm import model_file
+from arena.config import CalibratedThreshold, RunConfig, cache_dir, fingerprint, qdrant_key
 from arena.protocols import Evaluator, Reranker
 from arena.types import Dataset, Document
 from experiments.external import ExternalSources, SecondIndex, live_search, second_corpus
@@ -26,9 +24,6 @@ if TYPE_CHECKING:
     from indexing.rerank import RerankSettings
     from indexing.retriever import IndexRetriever
     from strategies import Variant
-
-
-LATE_INTERACTION = "late_interaction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +125,7 @@ def ready_equipment(
     What can be refused is refused before anything is embedded.
     """
     from experiments.evaluators import open_evaluators
+    from indexing.rerank.opening import LATE_INTERACTION
 
     second = second_corpus(config, variants, dataset.documents)
     live = live_search(config, variants, reporter)
@@ -167,6 +163,8 @@ def _second(
     reporter: Reporter,
 ) -> IndexRetriever:
     """A retriever over another corpus, made like the first one and of the same models."""
+    from indexing.rerank.opening import LATE_INTERACTION
+
     settings = rerank_settings(config)
     index = ready_index(config, dataset.documents, embedder, reporter)
     if reranker is not None and settings.model == LATE_INTERACTION:
@@ -238,15 +236,6 @@ def rerank_settings(config: RunConfig) -> RerankSettings:
             threshold=Calibrated(threshold.value, threshold.reranker),
         )
     return RerankSettings(**config.rerank.model_dump(exclude={"threshold"}), threshold=threshold)
-
-
-def model_sha256(settings: LLMSettings, reporter: Reporter) -> str | None:
-    """SHA-256 of the file a local model (or the script a fake) is made of; None for a model behind a server."""
-    path = model_file(settings, lambda name: fetch_weights(name, reporter))
-    if path is None:
-        return None
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _reranker(

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from arena.errors import ConfigError
 from arena.protocols import Evaluator
 from experiments.progress import Reporter
+from indexing.rerank.opening import LATE_INTERACTION
 from strategies import Variant
 from strategies.corrective import CorrectiveParams
 
 if TYPE_CHECKING:
     from indexing.embedding import IndexEmbedder
     from indexing.rerank import RerankSettings
-
-LATE_INTERACTION = "late_interaction"
 
 EvaluatorKey = tuple[str, str]
 """What kind of evaluator, and which model it is: `t5` and a folder, or `cross_encoder` and a reranker's name."""

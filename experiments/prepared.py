@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.config import RunConfig
+from arena.llm import model_sha256
 from experiments.clock import now
 from experiments.compose import Lineup, Seat, line_up, seats
-from experiments.equipment import Equipment, model_sha256, ready_equipment
+from experiments.equipment import Equipment, fetch_weights, ready_equipment
 from experiments.manifest import identity
 from experiments.progress import Reporter
 from experiments.spending import check_budget, price_table
@@ -39,15 +40,15 @@ def prepare(config: RunConfig, reporter: Reporter, *, without_model: bool = Fals
     lineup = line_up(config)
     for name in lineup.skipped:
         reporter.warn(f"{name} is left out: no question of the sample has gold documents")
-    weights = None
+    content_sha256 = None
     if lineup.needs_model and not without_model:
         check_budget(config, price_table(config, now()))
-        weights = model_sha256(config.llm, reporter)
+        content_sha256 = model_sha256(config.llm, lambda name: fetch_weights(name, reporter))
     equipment = None
     if lineup.needs_index:
         equipment = ready_equipment(
             config, lineup.dataset, reporter, rerank=lineup.needs_reranker, variants=lineup.variants
         )
     seated = seats(config, lineup, equipment)
-    fields = identity(config, lineup.dataset, seated, equipment, weights)
+    fields = identity(config, lineup.dataset, seated, equipment, content_sha256)
     return Prepared(config, lineup, seated, equipment, fields)

@@ -10,7 +10,7 @@ from typing import Any
 from arena.accounting import keep_books
 from arena.config import LLMSettings, RunConfig, cache_dir
 from arena.errors import ConfigError
-from arena.llm import model_identity
+from arena.llm import keeps_replies, model_identity
 from arena.llm.budget import Budget
 from arena.llm.cache import ReplyCache
 from arena.prices import PriceTable
@@ -19,8 +19,6 @@ from experiments.clock import now
 
 SPENT = "spent"
 """Key of the manifest under which a stopped run keeps what it has spent, given up questions included."""
-
-_FAKE = "fake:"
 
 
 def price_table(config: RunConfig, started: str) -> PriceTable:
@@ -67,8 +65,7 @@ def spent_note(budget: Budget) -> dict[str, Any]:
 @contextmanager
 def reply_cache(settings: LLMSettings) -> Iterator[ReplyCache | None]:
     """The cache of paid replies, which all runs share; None where it is not wanted."""
-    wanted = not settings.model.startswith(_FAKE) if settings.cache is None else settings.cache
-    if not wanted:
+    if not keeps_replies(settings):
         yield None
         return
     with ReplyCache(cache_dir() / "replies.sqlite") as cache:

@@ -18,7 +18,7 @@ from arena.store import RunStore
 from experiments.labels import write_labels
 from experiments.strategy_facts import Setting, StrategyFacts, facts_of
 from strategies import find_strategy, strategy_names
-from strategies.params import Clause
+from strategies.fidelity import Clause
 
 _WIDTH_CHARS = 96
 

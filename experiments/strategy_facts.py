@@ -9,8 +9,7 @@ from typing import Any
 
 from strategies import StrategySpec
 from strategies.base import Edges
-from strategies.params import Clause
-from strategies.roles import ROLES
+from strategies.fidelity import Clause
 
 _KINDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "none"}
 _BOUNDS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below"}
@@ -58,7 +57,7 @@ def facts_of(spec: StrategySpec) -> StrategyFacts:
         decides=card.decides if card else (),
         settings=settings_of(spec.params.model_json_schema()),
         clauses=card.clauses if card else (),
-        roles=dict(ROLES.get(spec.name, {})),
+        roles=dict(spec.roles),
         figure=mermaid(spec.figure),
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from langgraph.graph.state import CompiledStateGraph
@@ -12,13 +12,13 @@ from langgraph.runtime import Runtime
 
 from arena.errors import AllowanceSpent, StrategyError
 from arena.protocols import Tools
-from arena.types import Attempt, Decision, Task
+from arena.types import Attempt, Decision, Task, Tier
 from strategies.answer_prompt import TEMPLATES
+from strategies.fidelity import FidelityCard
 from strategies.nodes import generate
-from strategies.params import FidelityCard, NoParams, Params
+from strategies.params import NoParams, Params
 
 Evidence = Literal["index", "gold", "gold_minus_one", "gold_plus_distractors", "none"]
-Tier = Literal["T0", "T1", "T2"]
 Edges = frozenset[tuple[str, str]]
 Graph = CompiledStateGraph[Any, Tools, Any, Any]
 Salvage = Callable[[Any, Runtime[Tools]], Awaitable[Any]]
@@ -65,8 +65,9 @@ class StrategySpec:
     `gold_minus_one` is given all but one of them, and questions with fewer than two are not asked;
     `gold_plus_distractors` is given them among as many other documents as its setting `distractors` says; `none` never
     retrieves. `tier` is the highest fidelity to the paper that it can run at (None: a baseline or control, with
-    no paper's arithmetic to be faithful to). `prompts`: its own prompts, whose hash is part of a run's identity.
-    `uses_external`: whether, under given params, it searches the external source.
+    no paper's arithmetic to be faithful to). `roles`: what it asks a model for, under any settings (ledger role ->
+    question). `prompts`: its own prompts, whose hash is part of a run's identity. `uses_external`: whether, under given
+    params, it searches the external source.
     """
 
     name: str
@@ -78,6 +79,7 @@ class StrategySpec:
     needs_model: bool = True
     tier: Tier | None = None
     card: FidelityCard | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
     prompts: tuple[str, ...] = ()
     uses_external: Callable[[Any], bool] = lambda _: False
 

@@ -19,7 +19,7 @@ from pydantic import Field
 from arena.protocols import Tools
 from arena.types import Answer
 from strategies.base import GraphStrategy, StrategySpec
-from strategies.nodes import document_ids, generate, retrieve
+from strategies.nodes import ANSWER, document_ids, generate, retrieve
 from strategies.params import Params
 from strategies.state import RagState
 from strategies.vanilla import FIGURE as VANILLA_FIGURE
@@ -75,10 +75,15 @@ RETRIEVAL_ONLY = StrategySpec(
     needs_model=False,
 )
 CLOSED_BOOK = StrategySpec(
-    "closed_book", "answer from memory: the floor", CLOSED_BOOK_FIGURE, build_closed_book, evidence="none"
+    "closed_book", "answer from memory: the floor", CLOSED_BOOK_FIGURE, build_closed_book, evidence="none", roles=ANSWER
 )
 ORACLE = StrategySpec(
-    "oracle", "vanilla given the gold documents: the reader's ceiling", VANILLA_FIGURE, build_vanilla, evidence="gold"
+    "oracle",
+    "vanilla given the gold documents: the reader's ceiling",
+    VANILLA_FIGURE,
+    build_vanilla,
+    evidence="gold",
+    roles=ANSWER,
 )
 ORACLE_MINUS_ONE_HOP = StrategySpec(
     "oracle_minus_one_hop",
@@ -86,6 +91,7 @@ ORACLE_MINUS_ONE_HOP = StrategySpec(
     VANILLA_FIGURE,
     build_vanilla,
     evidence="gold_minus_one",
+    roles=ANSWER,
 )
 GOLD_PLUS_DISTRACTORS = StrategySpec(
     "gold_plus_distractors",
@@ -94,4 +100,5 @@ GOLD_PLUS_DISTRACTORS = StrategySpec(
     build_vanilla,
     params=DistractorParams,
     evidence="gold_plus_distractors",
+    roles=ANSWER,
 )

@@ -17,6 +17,9 @@ from strategies.answer_prompt import answer_prompt
 from strategies.parsing import cited_documents, parse_answer
 from strategies.state import RagState
 
+ANSWER = {"generate": "the final answer"}
+"""What `generate` asks a model for, as a strategy's `roles` say it."""
+
 SUMMARY_MAX_TOKENS = 220
 """Room for about 100 words of English in any common tokenizer."""
 

@@ -1,13 +1,8 @@
-"""What of a strategy can be set, and how faithful it is to its paper: the same data for the help and the docs."""
+"""What of a strategy can be set."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict
-
-Status = Literal["implemented", "adapted", "left out"]
 
 
 class Params(BaseModel):
@@ -18,21 +13,3 @@ class Params(BaseModel):
 
 class NoParams(Params):
     """Nothing can be set."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """One thing the paper says, and what became of it here; `how` is the way or the reason."""
-
-    says: str
-    status: Status
-    how: str
-
-
-@dataclass(frozen=True, slots=True)
-class FidelityCard:
-    """A strategy beside its paper: the reference, where it decides, clause by clause what is implemented."""
-
-    paper: str
-    decides: tuple[str, ...]
-    clauses: tuple[Clause, ...]

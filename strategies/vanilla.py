@@ -11,7 +11,7 @@ from langgraph.graph import END, START, StateGraph
 
 from arena.protocols import Tools
 from strategies.base import GraphStrategy, StrategySpec
-from strategies.nodes import generate, retrieve
+from strategies.nodes import ANSWER, generate, retrieve
 from strategies.params import Params
 from strategies.state import RagState
 
@@ -29,4 +29,4 @@ def build(_: Params) -> GraphStrategy:
     return GraphStrategy(graph.compile(name="vanilla"))
 
 
-VANILLA = StrategySpec("vanilla", "retrieve once, answer once: the yardstick", FIGURE, build)
+VANILLA = StrategySpec("vanilla", "retrieve once, answer once: the yardstick", FIGURE, build, roles=ANSWER)

@@ -42,7 +42,9 @@ class LLMSettings(Settings):
         description="Attempts per call, the first included; the back-offs between seven last half a minute.",
     )
     concurrency: int | None = Field(
-        default=None, ge=1, description="Calls in flight at once; default 8, and 1 for `local:` (see arena.llm.local)."
+        default=None,
+        ge=1,
+        description="Attempts in flight at once; default 8, and 1 for `local:` (see arena.llm.local).",
     )
     requests_per_minute: float | None = Field(default=None, gt=0, description="Evenly spaced; None = no limit.")
     tokens_per_minute: int | None = Field(default=None, ge=1, description="Input and output together; None = no limit.")

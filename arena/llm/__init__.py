@@ -20,9 +20,19 @@ from arena.llm.budget import Budget
 from arena.llm.cache import ReplyCache
 from arena.llm.client import LLMClient
 from arena.llm.ledger import Ledger
-from arena.llm.providers import COMPATIBLE, FAKE, LOCAL, model_identity, parse_model
+from arena.llm.providers import COMPATIBLE, FAKE, LOCAL, keeps_replies, model_identity, parse_model
 
-__all__ = ["Budget", "LLMClient", "Ledger", "ReplyCache", "model_file", "model_identity", "open_model"]
+__all__ = [
+    "Budget",
+    "LLMClient",
+    "Ledger",
+    "ReplyCache",
+    "keeps_replies",
+    "model_file",
+    "model_identity",
+    "model_sha256",
+    "open_model",
+]
 
 
 @asynccontextmanager
@@ -40,7 +50,7 @@ async def open_model(
     """The model of `settings`, reachable and authorised as far as that can be known; closed on leaving.
 
     `weights` gives the file of a named local model (`smollm2-135m`). Replies are kept in `cache` and taken from it, as
-    `settings.cache` says; None = not at all. `content_sha256` is the hash of `model_file`, where it is known already.
+    `settings.cache` says; None = not at all. `content_sha256` is `model_sha256`, where it is known already.
     `rng` draws the jitter of back-offs, `sleep` and `clock` (seconds, monotonic) pass and read time.
 
     Raises:
@@ -48,17 +58,17 @@ async def open_model(
         UnknownNameError: no such provider (or, from `weights`, no such model).
         ModelSetupError: a package, a key, a file or the server is missing, or the key is refused.
     """
-    caches = parse_model(settings).provider != FAKE if settings.cache is None else settings.cache
     async with AsyncExitStack() as stack:
         access = await _open(settings, weights, stack)
-        if cache is not None and caches and content_sha256 is None:
-            content_sha256 = _content_sha256(model_file(settings, weights))
+        kept_in = cache if keeps_replies(settings) else None
+        if kept_in is not None and content_sha256 is None:
+            content_sha256 = model_sha256(settings, weights)
         yield LLMClient(
             access,
             settings,
             name=model_identity(settings),
             identity=_replying(settings, access, content_sha256),
-            cache=cache if caches else None,
+            cache=kept_in,
             budget=budget,
             rng=rng,
             sleep=sleep,
@@ -76,7 +86,9 @@ def _replying(settings: LLMSettings, access: ModelAccess, content_sha256: str | 
     } | ({"place": dict(access.place)} if access.place else {})
 
 
-def _content_sha256(path: Path | None) -> str | None:
+def model_sha256(settings: LLMSettings, weights: Callable[[str], Path]) -> str | None:
+    """SHA-256 of `model_file`; None where there is no such file. Raises as that does."""
+    path = model_file(settings, weights)
     if path is None:
         return None
     with path.open("rb") as file:

@@ -47,7 +47,7 @@ class ModelAccess:
 
     `completions`: its endpoint for continuing a text (None = it has none). `endpoint` and `key_variable` (the
     environment variable the key came from) are for messages, `key` and `other_secrets` are known in order to keep them
-    out. `default_concurrency`: calls in flight where the settings do not say. `engine`: what runs the model in this
+    out. `default_concurrency`: attempts in flight where the settings do not say. `engine`: what runs the model in this
     process, with its version. `place`: where its package sends requests of its own accord, by a variable that no
     config shows. `dropped`: parameters that its package leaves out of its own accord.
     """

@@ -9,7 +9,6 @@ from arena.errors import BudgetError
 from arena.types import LLMCall
 
 MOST_UNKNOWN = 20
-_HOW_TO_GO_ON = "what is done is kept; raise budget.max_usd or budget.max_tokens and continue with --resume"
 
 
 class Budget:
@@ -57,9 +56,11 @@ class Budget:
     def check(self) -> None:
         """Raise `BudgetError` once a bound is reached, or cannot be kept."""
         if self._max_usd is not None and self._usd >= self._max_usd:
-            raise BudgetError(self._message(f"${self._usd:.4f}", f"max_usd {self._max_usd:g}"))
+            raise BudgetError(self._message(f"${self._usd:.4f}", f"max_usd {self._max_usd:g}", "--max-usd"))
         if self._max_tokens is not None and self._tokens >= self._max_tokens:
-            raise BudgetError(self._message(f"{self._tokens:,} tokens", f"max_tokens {self._max_tokens:,}"))
+            raise BudgetError(
+                self._message(f"{self._tokens:,} tokens", f"max_tokens {self._max_tokens:,}", "--max-run-tokens")
+            )
 
         bounded = self._max_usd is not None or self._max_tokens is not None
         if bounded and self._unknown > max(MOST_UNKNOWN, self._known):
@@ -81,6 +82,9 @@ class Budget:
             self._unknown += None in tokens
             self._known += None not in tokens
 
-    def _message(self, spent: str, bound: str) -> str:
+    def _message(self, spent: str, bound: str, option: str) -> str:
         unknown = f" (and whatever {self._unknown:,} attempts of unknown usage cost)" if self._unknown else ""
-        return f"the budget is used up: the run has spent {spent}{unknown} of {bound}; {_HOW_TO_GO_ON}"
+        return (
+            f"the budget is used up: the run has spent {spent}{unknown} of budget.{bound}; what is done is kept, "
+            f"raise the bound ({option}) and go on with --resume"
+        )

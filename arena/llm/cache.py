@@ -20,11 +20,9 @@ from typing import Self, TypeVar
 from filelock import FileLock
 
 from arena.errors import ModelSetupError
-from arena.llm.cache_key import FORMAT, cache_key
+from arena.llm.cache_key import FORMAT
 from arena.protocols import TokenChoice
 from arena.types import CallAttempt
-
-__all__ = ["CachedReply", "ReplyCache", "cache_key"]
 
 T = TypeVar("T")
 

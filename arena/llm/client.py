@@ -22,9 +22,9 @@ from arena.llm.cache import CachedReply, ReplyCache
 from arena.llm.cache_key import cache_key
 from arena.llm.capabilities import Capabilities
 from arena.llm.faults import Fault, causes, read_fault
-from arena.llm.in_flight import InFlight
+from arena.llm.keyed_lock import KeyedLock
 from arena.llm.limits import RateLimits, estimated_tokens
-from arena.llm.metering import Metering, Outcome
+from arena.llm.metering import Exchange, Metering
 from arena.llm.parameters import Parameters, parameters_of
 from arena.llm.response import Response, read_completion, read_message
 from arena.llm.under_way import UnderWay
@@ -81,9 +81,9 @@ class LLMClient:
         self._described = f"{name!r}{where}"
         self._breaker = Breaker(settings.breaker_failures, self._described)
         self._capabilities = Capabilities(access.dropped, has_other_limit=access.dialect.other_limit is not None)
-        self._in_flight = InFlight()
-        self._under_way = UnderWay()
-        self._calls = UnderWay()
+        self._equal_calls = KeyedLock()
+        self._requests_under_way = UnderWay()
+        self._calls_under_way = UnderWay()
         self._stopped_by: UserError | None = None
         self._chats = ConfiguredChats(access.chat, access.dialect)
         self._dropped: set[str] = set()
@@ -102,7 +102,8 @@ class LLMClient:
             return await self._kept_or_asked(request)
         except UserError as error:
             self._stopped_by = self._stopped_by or error
-            await (self._calls if isinstance(error, BudgetError) else self._under_way).none()
+            spent = isinstance(error, BudgetError)
+            await (self._calls_under_way if spent else self._requests_under_way).none()
             raise
 
     async def _kept_or_asked(self, request: ModelRequest) -> Reply:
@@ -111,7 +112,7 @@ class LLMClient:
             return await self._ask(request, asked)
         # Of what is asked for, not of what is sent: a new client does not know yet what the model refuses.
         key = cache_key(self._identity, asked.as_mapping(), request)
-        async with self._in_flight.alone(key):
+        async with self._equal_calls.alone(key):
             kept = self._cache.get(key)
             if kept is not None:
                 return self._replayed(request, kept)
@@ -143,7 +144,7 @@ class LLMClient:
         """Pay for a reply. Whatever comes of it, the budget is charged with what it took."""
         metering = Metering(request, self._name)
         try:
-            with self._calls.one():
+            with self._calls_under_way.one():
                 return await self._attempts(asked, metering)
         finally:
             if self._budget is not None and metering.attempts:
@@ -153,28 +154,28 @@ class LLMClient:
         tries = 0
         while True:
             sent = self._capabilities.fit(asked)
-            outcome = await self._attempt(metering, sent)
-            metering.attempts.append(outcome.attempt)
+            exchange = await self._attempt(metering, sent)
+            metering.attempts.append(exchange.attempt)
             metering.dropped = self._capabilities.left_out(asked)
             self._dropped.update(metering.dropped)
-            fault = outcome.fault
-            if fault is None and isinstance(outcome.result, Response):
+            fault, response = exchange.fault, exchange.result
+            if fault is None:
+                assert isinstance(response, Response)
                 self._breaker.succeeded()
-                response = outcome.result
                 return Reply(response.text, metering.call(finish_reason=response.finish_reason), response.tokens)
-            if fault is None or fault.kind == "unsupported":
+            if fault.kind == "unsupported":
                 continue
             tries += 1
             wait_seconds = self._wait_before_retry(fault, tries)
             if wait_seconds is None:
-                if fault.kind == "passing" and isinstance(outcome.result, Fault):
+                if fault.kind == "passing" and isinstance(response, Fault):
                     self._breaker.failed(fault.message)
                 return Reply(None, metering.call(error=fault.message))
             asleep = self._clock()
             await self._sleep(wait_seconds)
             metering.backoff_seconds += self._clock() - asleep
 
-    async def _attempt(self, metering: Metering, sent: Parameters) -> Outcome:
+    async def _attempt(self, metering: Metering, sent: Parameters) -> Exchange:
         request = metering.request
         may_be_empty = bool(request.stop) or isinstance(request.prompt, str)
         estimate = estimated_tokens(request, sent.max_tokens)
@@ -186,14 +187,14 @@ class LLMClient:
             began = self._clock()
             result: Response | Fault
             try:
-                with self._under_way.one(), anyio.fail_after(self._settings.timeout_seconds):
+                with self._requests_under_way.one(), anyio.fail_after(self._settings.timeout_seconds):
                     result = (await self._send(request, sent)).ending_before(request.stop)
             # Providers' packages share no base exception, and whatever they raise must not cost the ledger its entry.
             except Exception as error:  # noqa: BLE001
                 result = self._read(error, sent)
-            outcome = Outcome(result, began - asked, self._clock() - began, may_be_empty)
-        self._limits.settle(estimate, outcome.used_tokens)
-        return outcome
+            exchange = Exchange(result, began - asked, self._clock() - began, may_be_empty)
+        self._limits.settle(estimate, exchange.used_tokens)
+        return exchange
 
     def _check_going_on(self, *, begun: bool) -> None:
         """Raise what stops the run, if anything does; a spent budget stops no call that has begun."""

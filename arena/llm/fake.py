@@ -1,4 +1,4 @@
-"""A language model that is none: for dry runs and tests, without weights, key or network.
+"""A language model that is none: for trial runs and tests, without weights, key or network.
 
 It is a LangChain model, so that it is asked, limited, retried and counted by the same client as a real one.
 """

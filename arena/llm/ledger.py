@@ -35,6 +35,7 @@ class Ledger:
         self._allowance = allowance
         self._entries: list[LLMCall | None] = []
         self._final_calls = 0
+        # Learnt anew for each question, so that no record depends on which question came first.
         self._reasons = False
 
     @property

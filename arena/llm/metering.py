@@ -17,8 +17,8 @@ WITHHELD_REPLY = "the provider withheld the reply"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """One request: the response or the fault, and where its seconds went.
+class Exchange:
+    """One request and what came of it: the response or the fault, and where its seconds went.
 
     `may_be_empty`: a response without text can be what the prompt asks for (nothing to go on with, a stop at once).
     """

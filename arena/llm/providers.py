@@ -126,6 +126,11 @@ def parse_model(settings: LLMSettings) -> ModelName:
     return ModelName(provider, name)
 
 
+def keeps_replies(settings: LLMSettings) -> bool:
+    """Whether replies go into the cache and come from it: as the settings say, else for every model but `fake:`."""
+    return parse_model(settings).provider != FAKE if settings.cache is None else settings.cache
+
+
 def model_identity(settings: LLMSettings) -> str:
     """`PROVIDER:NAME` for a cell. Of a file only its name is kept: where it lies changes no answer."""
     model = parse_model(settings)

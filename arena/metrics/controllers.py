@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import get_args
 
-from arena.types import Decision, RunRecord
-
-Tier = Literal["T0", "T1", "T2"]
+from arena.types import Decision, RunRecord, Tier
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
-"""From a label, from label probabilities, from a trained model: each claims more than the one before."""
+"""The lowest first."""
 
 
 @dataclass(slots=True)

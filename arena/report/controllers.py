@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from arena.metrics.controllers import Branch, Controller, DecisionTally, Tier
+from arena.metrics.controllers import Branch, Controller, DecisionTally
+from arena.report.schema import Row
+from arena.types import Tier
 
 
-class BranchSummary(BaseModel):
+class BranchSummary(Row):
     """One choice of a node."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     choice: str
     n_questions: int = Field(ge=1, description="Questions on which it was taken at least once.")
@@ -21,10 +21,8 @@ class BranchSummary(BaseModel):
     answer: int = Field(ge=0, description="Times it changed the answer.")
 
 
-class ControllerSummary(BaseModel):
+class ControllerSummary(Row):
     """A node that decides, over the completed questions of one cell."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     node: str
     n_questions: int = Field(ge=1, description="Questions on which it decided at least once.")

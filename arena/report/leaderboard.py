@@ -7,7 +7,7 @@ from math import fsum
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from arena.accounting import add_up
 from arena.metrics import METRICS, is_undefined
@@ -15,18 +15,13 @@ from arena.metrics.stats import mean_interval, percentile
 from arena.prices import PriceTable
 from arena.report.controllers import ControllerSummary, ran_at, summarise_controllers
 from arena.report.pareto import pareto_front
+from arena.report.schema import Row
 from arena.report.spending import PriceSource, SpendingSummary, price_source, summarise_spending
 from arena.scoring import CellScores, ScoreTable, by_metric
-from arena.types import GOLD_MODE, Dataset, Scalar, Score
+from arena.types import GOLD_MODE, Dataset, Scalar, Score, Tier
 
 COVERAGE_FLOOR = 0.95
 """Below this share of defined questions that have a score, a mean is withheld: it would flatter the cell."""
-
-
-class Row(BaseModel):
-    """Base of the schema: closed and frozen."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class DatasetSummary(Row):
@@ -79,7 +74,7 @@ class CellSummary(Row):
     strategy: str
     retrieval_mode: str
     llm: str | None
-    fidelity_tier: Literal["T0", "T1", "T2"] | None = Field(
+    fidelity_tier: Tier | None = Field(
         description="The lowest tier of any judgement in the cell. Without a judgement: T0, or None for a strategy "
         "that has no paper's arithmetic to be faithful to."
     )
@@ -127,7 +122,7 @@ def build_leaderboard(
     *,
     run_id: str,
     fingerprint: str,
-    tiers: Mapping[str, str | None],
+    tiers: Mapping[str, Tier | None],
     seed: int,
     prices: PriceTable | None = None,
 ) -> Leaderboard:
@@ -179,7 +174,7 @@ def summarise_metric(scores: Sequence[Score], seed: int, *, binary: bool = False
     )
 
 
-def _summarise(cell: CellScores, tier: Any, seed: int) -> CellSummary:
+def _summarise(cell: CellScores, tier: Tier | None, seed: int) -> CellSummary:
     usage = list(cell.usage.values())
     account = add_up(one.account for one in usage)
     spent = account.whole

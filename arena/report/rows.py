@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from arena.report.figures import Parts, metric_parts, seconds_parts, tokens_text, usd_text
 from arena.report.leaderboard import CellSummary, Leaderboard
+from arena.types import Cell
+
+AnyCell = CellSummary | Cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +88,26 @@ def leaderboard_rows(board: Leaderboard, columns: Sequence[Column] | None = None
         joint: between the parts of a figure; a line break makes narrow columns.
     """
     chosen = columns_of(board) if columns is None else tuple(columns)
-    settings = [setting_of(cell, board.cells) for cell in board.cells]
-    names = ("strategy", "mode", "setting") if any(settings) else ("strategy", "mode")
+    headings, names = names_of(board.cells)
     rows = (
-        (cell.strategy, cell.retrieval_mode, setting)[: len(names)]
-        + tuple(joint.join(column.parts(cell)) for column in chosen)
-        for cell, setting in zip(board.cells, settings, strict=True)
+        (*named, *(joint.join(column.parts(cell)) for column in chosen))
+        for cell, named in zip(board.cells, names, strict=True)
     )
-    return Rows((*names, *(column.heading for column in chosen)), tuple(rows), len(names))
+    return Rows((*headings, *(column.heading for column in chosen)), tuple(rows), len(headings))
 
 
-def setting_of(cell: CellSummary, cells: Sequence[CellSummary]) -> str:
+def names_of(cells: Sequence[AnyCell]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headings, and the names of each cell under them: strategy, mode, and setting where namesakes differ in one."""
+    settings = [setting_of(cell, cells) for cell in cells]
+    headings = ("strategy", "mode", "setting") if any(settings) else ("strategy", "mode")
+    names = [
+        (cell.strategy, cell.retrieval_mode, setting)[: len(headings)]
+        for cell, setting in zip(cells, settings, strict=True)
+    ]
+    return headings, names
+
+
+def setting_of(cell: AnyCell, cells: Sequence[AnyCell]) -> str:
     """In what a cell differs from its namesakes, as in `k=5`; empty when it has none."""
     namesakes = [
         {"llm": other.llm, **other.params}

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from arena.accounting import Account, Spend
 from arena.prices import PriceTable
+from arena.report.schema import Row
 
 Withheld = Literal["no_price", "unknown_usage", "no_seconds"]
 """Why a cost is unknown: no price for a model, tokens not reported, replays of a model that is paid by the hour."""
 
 
-class PriceSource(BaseModel):
+class PriceSource(Row):
     """Where prices come from."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: str = Field(description="The price list and its version.")
     as_of: str = Field(description="The day whose prices were taken, YYYY-MM-DD: that on which the run was started.")
     own: list[str] = Field(description="Models priced by the user instead.")
 
 
-class SpendingSummary(BaseModel):
+class SpendingSummary(Row):
     """All calls of one cell.
 
     Sums are None when the tokens or the price of any call are unknown; `usd_at_least` is the sum of what is known.
     Replayed calls are counted with what they would have used and cost, and apart.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     calls: int = Field(ge=0)
     attempts: int = Field(ge=0, description="Requests inside the calls; retries make them more than the calls.")

@@ -24,6 +24,7 @@ from arena.types.run import (
     RunRecord,
     Score,
     Stage,
+    Tier,
     sum_known,
     was_cut,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "Score",
     "Stage",
     "Task",
+    "Tier",
     "sum_known",
     "was_cut",
     "well_formed",

@@ -14,6 +14,8 @@ from arena.types.timeline import Activity, held_up_seconds
 
 Outcome = Literal["answered", "abstained", "failed"]
 Stage = Literal["model", "strategy"]
+Tier = Literal["T0", "T1", "T2"]
+"""What judgements are made of: a label, label probabilities, a trained model. Each claims more than the one before."""
 
 # OpenAI and its kin, Ollama; Anthropic, Gemini; Mistral.
 _CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
@@ -135,8 +137,8 @@ class Decision:
 
     `node` decided, `choice` was taken because `score` stood to `threshold` as it did; `origin` tells where the
     threshold comes from (`paper`, `calibrated`, `default`, `user`); `changed` says what the branch altered
-    (`evidence`, `query`, `answer`; empty = nothing). `tier`: what the judgement behind it was made of (`T0` a label,
-    `T1` label probabilities, `T2` a trained model; None = no judgement). `subject`: what it was about, where there is
+    (`evidence`, `query`, `answer`; empty = nothing). `tier`: the `Tier` of the judgement behind it (None = no
+    judgement). `subject`: what it was about, where there is
     more than one (a passage's id, the number of a segment). `parts`: what the score was made of, by the paper's names.
     """
 

@@ -90,5 +90,8 @@ def _load(folder: Path) -> tuple[Any, Any]:
             "retrieval evaluator that was released with Corrective RAG"
         )
     if any(name.startswith("classification_head") for name in report["missing_keys"]):
-        raise WeightsError(f"the T5 in {str(folder)!r} has no trained head: it would score at random")
+        raise WeightsError(
+            f"the T5 in {str(folder)!r} has no trained head and would score at random: take "
+            "the retrieval evaluator that was released with Corrective RAG"
+        )
     return tokenizer, model

@@ -13,14 +13,15 @@ Question Complexity", NAACL 2024 (arXiv 2403.14403).
 from __future__ import annotations
 
 from strategies.adaptive.card import CARD
-from strategies.adaptive.graph import FIGURE, build, paper_steps
+from strategies.adaptive.graph import FIGURE, build
 from strategies.adaptive.labels import LABELS, Label
 from strategies.adaptive.params import AdaptiveParams
 from strategies.adaptive.prompt import TEMPLATES
 from strategies.base import StrategySpec
+from strategies.ircot.graph import ROLES as IRCOT_ROLES
 from strategies.ircot.prompt import TEMPLATES as IRCOT_TEMPLATES
 
-__all__ = ["ADAPTIVE", "LABELS", "Label", "paper_steps"]
+__all__ = ["ADAPTIVE", "LABELS", "Label"]
 
 ADAPTIVE = StrategySpec(
     "adaptive",
@@ -30,5 +31,6 @@ ADAPTIVE = StrategySpec(
     params=AdaptiveParams,
     tier="T1",
     card=CARD,
+    roles={"classify": "how much must be looked up to answer the question", **IRCOT_ROLES},
     prompts=(*TEMPLATES, *IRCOT_TEMPLATES),
 )

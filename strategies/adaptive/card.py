@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strategies.params import Clause, FidelityCard
+from strategies.fidelity import Clause, FidelityCard
 
 CARD = FidelityCard(
     paper="Jeong et al., Adaptive-RAG: Learning to Adapt Retrieval-Augmented Large Language Models through Question "
@@ -65,10 +65,8 @@ CARD = FidelityCard(
         ),
         Clause(
             "Step: 0 for A, 1 for B, for C the decisions to go on and 1.",
-            "implemented",
-            "`paper_steps` counts them in the decisions of a record: `classify`, and one `query` for each decision to "
-            "go on; the reports count retrievals, which are as many, but for one skipped because nothing was left to "
-            "ask",
+            "adapted",
+            "the reports count retrievals, which are as many, but for one skipped because nothing was left to ask",
         ),
         Clause(
             "Time is a ratio to the single-step strategy.", "left out", "seconds are reported, for every strategy alike"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf, log
 
@@ -89,16 +89,6 @@ async def by_label(state: AdaptiveState) -> str:
 async def by_strategy(state: AdaptiveState) -> str:
     """B reads what it got; C goes on."""
     return "generate" if state["label"] == "B" else "collect"
-
-
-def paper_steps(decisions: Sequence[Decision]) -> int:
-    """The paper's measure Step: retrieve-and-generate steps. A 0, B 1, C every decision to go on, and 1.
-
-    Decisions without a label are `ircot`'s own.
-    """
-    label = next((decision.choice for decision in decisions if decision.node == "classify"), "C")
-    went_on = sum(decision.node == "query" for decision in decisions)
-    return {"A": 0, "B": 1}.get(label, went_on + 1)
 
 
 def build(params: AdaptiveParams) -> GraphStrategy:

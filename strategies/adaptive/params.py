@@ -36,8 +36,8 @@ class AdaptiveParams(IrcotParams):
     )
     oracle_labels: Path | None = Field(
         default=None,
-        description="For policy oracle: JSON file of question -> A, B or C, as `arena strategies labels RUN` writes "
-        "it. A question that it lacks is labelled B.",
+        description="For policy oracle: JSON file of question -> A, B or C, as `arena strategies labels RUN --out "
+        "FILE` writes it. A question that it lacks is labelled B.",
     )
 
     @computed_field  # type: ignore[prop-decorator]  # as pydantic's own documentation has it
@@ -49,7 +49,9 @@ class AdaptiveParams(IrcotParams):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.policy == "oracle" and self.oracle_labels is None:
-            raise ValueError("policy oracle needs oracle_labels=FILE: make one with `arena strategies labels RUN`")
+            raise ValueError(
+                "policy oracle needs oracle_labels=FILE: make one with `arena strategies labels RUN --out FILE`"
+            )
         if self.cost_bias and self.judge == "labels":
             raise ValueError("cost_bias needs judge=probabilities: the text of a reply has none")
         return self

@@ -12,6 +12,7 @@ from strategies.corrective.card import CARD
 from strategies.corrective.graph import FIGURE, build
 from strategies.corrective.params import CorrectiveParams
 from strategies.corrective.prompts import TEMPLATES
+from strategies.nodes import ANSWER
 
 __all__ = ["CORRECTIVE", "CorrectiveParams"]
 
@@ -23,6 +24,13 @@ CORRECTIVE = StrategySpec(
     params=CorrectiveParams,
     tier="T2",
     card=CARD,
+    roles={
+        "evaluate": "whether a retrieved passage helps to answer the question",
+        "refine": "whether a strip of a retrieved passage does",
+        "rewrite": "the question as keywords for the external search",
+        "select_external": "whether a strip of what that search found helps",
+        **ANSWER,
+    },
     prompts=TEMPLATES,
     uses_external=lambda params: params.external != "off",
 )

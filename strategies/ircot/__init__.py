@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from strategies.base import StrategySpec
 from strategies.ircot.card import CARD
-from strategies.ircot.graph import FIGURE, build
+from strategies.ircot.graph import FIGURE, ROLES, build
 from strategies.ircot.params import IrcotParams
 from strategies.ircot.prompt import TEMPLATES
 
@@ -26,5 +26,6 @@ IRCOT = StrategySpec(
     params=IrcotParams,
     tier="T0",
     card=CARD,
+    roles=ROLES,
     prompts=TEMPLATES,
 )

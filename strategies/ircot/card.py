@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strategies.params import Clause, FidelityCard
+from strategies.fidelity import Clause, FidelityCard
 
 CARD = FidelityCard(
     paper="Trivedi et al., Interleaving Retrieval with Chain-of-Thought Reasoning for Knowledge-Intensive Multi-Step "

@@ -17,7 +17,7 @@ from strategies.base import Edges, GraphStrategy
 from strategies.ircot.params import IrcotParams
 from strategies.ircot.prompt import reasoning_prompt
 from strategies.ircot.sentences import first_sentence, is_reasoning, query_from
-from strategies.nodes import generate, retrieve, writer_of
+from strategies.nodes import ANSWER, generate, retrieve, writer_of
 from strategies.parsing import spoken
 from strategies.state import RagState
 
@@ -34,6 +34,8 @@ LOOP: Edges = frozenset(
     }
 )
 FIGURE: Edges = frozenset({(START, "retrieve"), ("retrieve", "collect")}) | LOOP
+
+ROLES = {"reason": "the next sentence of reasoning", **ANSWER}
 
 _MARKER = re.compile(r".* answer is:? (.*)")
 

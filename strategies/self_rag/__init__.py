@@ -29,5 +29,14 @@ SELF_RAG = StrategySpec(
     params=SelfRagParams,
     tier="T2",
     card=CARD,
+    roles={
+        "decide_retrieve": "whether to look something up before the next segment",
+        "judge_relevance": "whether a passage helps with the question",
+        "generate_segment": "a segment, or the whole short answer, from one passage",
+        "generate_plain": "a segment, or the whole short answer, without a passage",
+        "judge_support": "how much of a segment its passage says",
+        "judge_utility": "how well the text serves the question",
+        "generate": "the final answer, where the question's allowance ended before any text was ranked",
+    },
     prompts=(*TEMPLATES, *CHECKPOINT_TEMPLATES),
 )

@@ -56,16 +56,16 @@ class SelfRag:
         branches: list[Branch] = []
         decisions: list[Decision] = []
         for plan in plans:
-            beam = state["beams"][plan.beam]
+            beam = state["beams"][plan.beam_place]
             passages = next(arrived) if plan.action == "yes" else ()
             decisions.append(outcome(plan, passages, before, first=state["depth"] == 1))
             if plan.action == "continue" and beam.evidence is not None:
                 passages = (beam.evidence,)
-            for place, passage in enumerate(passages):
+            for passage in passages:
                 relevance = known.get(passage.passage_id)
-                branches.append(Branch(state["depth"], plan.beam, beam, passage, place, plan.action, relevance))
+                branches.append(Branch(state["depth"], plan.beam_place, beam, passage, plan.action, relevance))
             if not passages:
-                branches.append(Branch(state["depth"], plan.beam, beam))
+                branches.append(Branch(state["depth"], plan.beam_place, beam))
         return {"branches": tuple(branches), "decisions": tuple(decisions)}
 
     async def candidate(self, state: BranchState, runtime: Runtime[Tools]) -> SelfRagState:

@@ -30,7 +30,7 @@ class PromptedCritic:
 
     async def extend(self, question: str, style: AnswerStyle, branch: Branch, writer: Writer) -> Draft:
         """Relevance beside the segment, which do not depend on one another; then support beside utility."""
-        passage, so_far = branch.passage, branch.text.text
+        passage, so_far = branch.passage, branch.beam.text
         if passage is None:
             draft = await self._write(question, style, branch, writer)
             if not draft.text:
@@ -68,7 +68,7 @@ class PromptedCritic:
         mode = self.params.mode_for(style)
         if mode == "closed_set":
             return await self._choose(question, shown, role, writer)
-        so_far = branch.text.text
+        so_far = branch.beam.text
         long = mode == "long"
         messages = prompts.ask_segment(question, shown, so_far) if long else answer_prompt(question, shown, style)
         if not long:

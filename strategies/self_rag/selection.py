@@ -153,13 +153,15 @@ def _survivors(
         return (vote(allowed),)
     pool = [Survivor(beam) for beam in beams if beam.done]
     pool += [Survivor(replace(beam, done=True)) for beam in _silenced(beams, fresh)]
-    pool += [Survivor(extend(beams[each.candidate.branch.beam], each, params), (each.candidate,)) for each in allowed]
+    pool += [
+        Survivor(extend(beams[each.candidate.branch.beam_place], each, params), (each.candidate,)) for each in allowed
+    ]
     return tuple(sorted(pool, key=lambda survivor: -survivor.beam.score))
 
 
 def _silenced(beams: Sequence[Beam], fresh: Sequence[Candidate]) -> list[Beam]:
     """The texts that some branch had nothing to add to, each once."""
-    silent = dict.fromkeys(each.branch.beam for each in fresh if not each.draft.text)
+    silent = dict.fromkeys(each.branch.beam_place for each in fresh if not each.draft.text)
     return [beams[place] for place in silent if beams[place].segments]
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
 from arena.errors import AllowanceSpent, ModelCallError
-from arena.types import Answer, AnswerStyle, Decision, Passage
-from strategies.base import Tier
+from arena.types import Answer, AnswerStyle, Decision, Passage, Tier
 
 Action = Literal["yes", "no", "continue"]
 
@@ -94,9 +93,9 @@ class Beam:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a live beam does next. `beam` is its place among the beams; `query` is what it would ask the index."""
+    """What the beam at `beam_place` does next. `query` is what it would ask the index."""
 
-    beam: int
+    beam_place: int
     action: Action
     query: str
     decision: Decision
@@ -106,14 +105,13 @@ class Plan:
 class Branch:
     """One candidate to be made: a beam, and the passage it goes on with (None: without any).
 
-    `place`: the passage's in its retrieval, from 0. `relevance`: what was already judged of that passage.
+    `beam_place`: the beam's among the others of its level. `relevance`: what was already judged of that passage.
     """
 
     level: int
-    beam: int
-    text: Beam
+    beam_place: int
+    beam: Beam
     passage: Passage | None = None
-    place: int = 0
     action: Action = "yes"
     relevance: Reading | None = None
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.types import Decision
-from strategies.base import Tier
+from arena.types import Decision, Tier
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.selection import Scored, Selection, score_parts
 from strategies.self_rag.state import Beam, Candidate
@@ -59,7 +58,7 @@ def _changed(selection: Selection, first: Candidate) -> tuple[str, ...]:
     winner = selection.winner
     if winner is first:
         return ()
-    if winner is None or winner.branch.beam != first.branch.beam:
+    if winner is None or winner.branch.beam_place != first.branch.beam_place:
         return ("evidence", "answer")
     evidence = ("evidence",) if winner.branch.passage != first.branch.passage else ()
     return (*evidence, "answer") if winner.draft.text != first.draft.text else evidence

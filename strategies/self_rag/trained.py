@@ -34,7 +34,7 @@ class TrainedCritic:
     async def extend(self, question: str, style: AnswerStyle, branch: Branch, writer: Writer) -> Draft:
         opening = _opening(branch)
         said = await writer.continue_text(
-            checkpoint.layout(self._instruction(question), branch.text.raw + opening),
+            checkpoint.layout(self._instruction(question), branch.beam.raw + opening),
             role="generate_plain" if branch.passage is None else "generate_segment",
             limit=self.params.segment_tokens,
             alternatives=checkpoint.ALTERNATIVES,
@@ -47,7 +47,7 @@ class TrainedCritic:
         if branch.action == "continue" and relevance.label is None:
             relevance = branch.relevance or relevance  # of evidence in hand the token was emitted when it was new
         return Draft(
-            text="" if abstained and branch.text.segments else text,
+            text="" if abstained and branch.beam.segments else text,
             critique=Critique(
                 relevance=relevance if shown else None,
                 support=written.support if shown else None,
@@ -55,7 +55,7 @@ class TrainedCritic:
             ),
             mean_logprob=written.mean_logprob,
             done=written.upcoming is None and not was_cut(said.finish_reason),
-            abstained=abstained and not branch.text.segments,
+            abstained=abstained and not branch.beam.segments,
             raw=opening + written.raw,
             upcoming=written.upcoming,
             fault=fault,

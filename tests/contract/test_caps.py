@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import anyio
 import pytest
+from langgraph.graph import END, START, StateGraph
 
-from arena.types import Decision, Task
+from arena.protocols import Tools
+from arena.types import Answer, Decision, Task
 from strategies import GraphStrategy, Variant
+from strategies.state import RagState
 from tests.contract.contestants import JUDGES, VARIANTS, loops, reads_tokens, those, writing
 from tests.contract.courses import strategy, tools
 from tests.contract.shelf import SUMMARY, TASK, ShelfRetriever, elsewhere
@@ -73,8 +76,24 @@ def test_a_loop_that_is_cut_off_says_so(entry: str) -> None:
     assert cut.score == cut.threshold
 
 
-def test_the_limit_of_the_library_is_far_above() -> None:
-    from strategies.base import _RECURSION_LIMIT
+class Rounds(RagState, total=False):
+    number: int
 
-    assert _RECURSION_LIMIT > 50 * MOST_STEPS
-    assert all(isinstance(strategy(entry), GraphStrategy) for entry in VARIANTS)
+
+async def go_round(state: Rounds) -> Rounds:
+    number = state.get("number", 0) + 1
+    return {"number": number, "answer": Answer(str(number), abstained=False)}
+
+
+async def enough(state: Rounds) -> str:
+    return END if state["number"] == 5 * MOST_STEPS else "go_round"
+
+
+def test_the_limit_of_the_library_is_far_above() -> None:
+    graph = StateGraph(Rounds, context_schema=Tools)
+    graph.add_node("go_round", go_round)
+    graph.add_edge(START, "go_round")
+    graph.add_conditional_edges("go_round", enough, ["go_round", END])
+    context = tools("vanilla", ShelfRetriever(), elsewhere(), ScriptedWriter())
+    attempt = anyio.run(GraphStrategy(graph.compile()).attempt, TASK, context)
+    assert attempt.answer.text == str(5 * MOST_STEPS)

@@ -12,7 +12,6 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.llm import open_model
-from arena.protocols import Retriever
 from arena.runner import Contestant, run
 from arena.store import key_of
 from arena.types import Retrieval, RetrievalRequest, RetrievalSeconds, RunRecord
@@ -31,9 +30,6 @@ class SlowShelf(ShelfRetriever):
         for _ in range(random.Random(f"{len(self.asked)} {request.query}").randrange(9)):
             await anyio.lowlevel.checkpoint()
         return await super().retrieve(request)
-
-    def for_question(self, question_id: str) -> Retriever:
-        return self
 
 
 def no_weights(name: str) -> Path:

@@ -9,7 +9,6 @@ import pytest
 from arena.errors import ModelCallError, ModelSetupError, StrategyError
 from arena.llm.allowance import FINAL_CALLS, FINAL_ROLE, Allowance
 from strategies import STRATEGIES
-from strategies.roles import ROLES
 from tests.contract.contestants import (
     ENTRIES,
     VARIANTS,
@@ -38,7 +37,7 @@ def test_the_runner_takes_what_a_strategy_hands_back(entry: str) -> None:
 @writing
 def test_every_call_is_in_the_ledger_under_a_documented_role(entry: str) -> None:
     record = record_of(entry)
-    assert {call.role for call in record.calls} <= set(ROLES[VARIANTS[entry].spec.name])
+    assert {call.role for call in record.calls} <= set(VARIANTS[entry].spec.roles)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -57,12 +56,12 @@ def test_the_documented_roles_are_those_that_are_called(name: str) -> None:
         if VARIANTS[entry].spec.name == name
         for call in record_of(entry, allowance=Allowance(calls=1)).calls
     }
-    assert called | spent == set(ROLES[name])
+    assert called | spent == set(STRATEGIES[name].roles)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_what_is_asked_beside_the_final_answer_is_versioned(name: str) -> None:
-    assert bool(STRATEGIES[name].prompts) == bool(set(ROLES[name]) - {FINAL_ROLE})
+    assert bool(STRATEGIES[name].prompts) == bool(set(STRATEGIES[name].roles) - {FINAL_ROLE})
 
 
 @writing

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from arena.protocols import Message, Tools
 from strategies import GraphStrategy, Params, StrategySpec
-from strategies.nodes import generate
+from strategies.nodes import generate, writer_of
 from strategies.state import RagState
 
 FIGURE = frozenset({(START, "ask"), ("ask", "generate"), ("generate", END)})
@@ -23,8 +23,7 @@ class Plan(BaseModel):
 
 
 async def ask(state: RagState, runtime: Runtime[Tools]) -> RagState:
-    writer = runtime.context.writer
-    assert writer is not None
+    writer = writer_of(runtime.context)
     asked = Message("user", f"Question: {state['question']}")
     judged = Message("user", f"{asked.content}\nIs it simple?\nReply with one of: yes, no")
     await writer.write((Message("system", "Guess."), asked), role="guess")

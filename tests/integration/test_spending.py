@@ -49,7 +49,7 @@ def test_a_budget_of_tokens_ends_a_run_that_goes_on_with_more(arena: Arena, smal
     bound = tokens(runs / "whole") // 2
     stopped = arena("run", small, "--run-id", "cut", "--max-run-tokens", bound)
     assert stopped.code == 2
-    assert f"of max_tokens {bound:,}" in stopped.err
+    assert f"of budget.max_tokens {bound:,}" in stopped.err
     assert "continue with: arena run --resume --run-id cut" in stopped.err
     kept = len(list(read(runs / "cut" / "records.jsonl")))
     assert 0 < kept < len(journal(runs / "whole"))
@@ -58,7 +58,7 @@ def test_a_budget_of_tokens_ends_a_run_that_goes_on_with_more(arena: Arena, smal
 
     again = arena("run", "--resume", "--run-id", "cut", "--runs-dir", runs)
     assert again.code == 2
-    assert f"of max_tokens {bound:,}" in again.err
+    assert f"of budget.max_tokens {bound:,}" in again.err
     assert len(list(read(runs / "cut" / "records.jsonl"))) == kept
 
     more = arena("run", "--resume", "--run-id", "cut", "--runs-dir", runs, "--max-run-tokens", 10 * bound)
@@ -78,7 +78,7 @@ def test_a_budget_of_money_ends_a_run(arena: Arena, small: Path, tmp_path: Path)
     small.write_text(small.read_text() + PRICE)
     stopped = arena("run", small, "--run-id", "cut", "--max-usd", "0.1")
     assert stopped.code == 2
-    assert "of max_usd 0.1" in stopped.err
+    assert "of budget.max_usd 0.1" in stopped.err
     spent = manifest(tmp_path / "runs" / "cut")["spent"]
     assert spent["usd"] >= 0.1
     done = arena("run", "--resume", "--run-id", "cut", "--runs-dir", tmp_path / "runs", "--max-usd", "100")

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from arena.protocols import Message, Tools
 from strategies import GraphStrategy, Params, StrategySpec
-from strategies.nodes import generate, retrieve
+from strategies.nodes import generate, retrieve, writer_of
 from strategies.state import RagState
 
 FIGURE = frozenset({(START, "imagine"), ("imagine", "retrieve"), ("retrieve", "generate"), ("generate", END)})
@@ -28,9 +28,8 @@ def build(params: HydeParams) -> GraphStrategy:
     """START -> imagine -> retrieve -> generate -> END."""
 
     async def imagine(state: RagState, runtime: Runtime[Tools]) -> RagState:
-        assert runtime.context.writer is not None
         turns = [Message("system", PROMPT.format(words=params.words)), Message("user", state["question"])]
-        return {"search_query": await runtime.context.writer.write(turns, role="imagine")}
+        return {"search_query": await writer_of(runtime.context).write(turns, role="imagine")}
 
     graph = StateGraph(RagState, context_schema=Tools)
     graph.add_node("imagine", imagine)

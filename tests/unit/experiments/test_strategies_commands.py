@@ -11,7 +11,7 @@ from experiments.cli import main
 from experiments.strategies_commands import facts_text, list_facts, list_rows, list_table, show_facts
 from experiments.strategy_facts import Setting, StrategyFacts
 from strategies import STRATEGIES
-from strategies.params import Clause
+from strategies.fidelity import Clause
 
 ROUTER = StrategyFacts(
     name="router",

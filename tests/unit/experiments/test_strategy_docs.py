@@ -6,7 +6,7 @@ from dataclasses import replace
 from experiments.strategy_docs import PATH, render
 from experiments.strategy_facts import facts_of
 from strategies import STRATEGIES
-from strategies.params import Clause
+from strategies.fidelity import Clause
 
 FACTS = [facts_of(spec) for spec in STRATEGIES.values()]
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from experiments.strategy_facts import facts_of, mermaid, settings_of
 from strategies import STRATEGIES, Params, StrategySpec
-from strategies.params import Clause, FidelityCard
+from strategies.fidelity import Clause, FidelityCard
 from strategies.vanilla import FIGURE, build
 
 CARD = FidelityCard(

@@ -32,7 +32,7 @@ def test_a_bound_on_money_stops_at_it_and_says_how_to_go_on() -> None:
     budget.charge(call(input_tokens=10, output_tokens=19))
     budget.check()
     budget.charge(call(input_tokens=1, output_tokens=0))
-    with pytest.raises(BudgetError, match=r"\$30.0000 of max_usd 30; .* raise budget.max_usd .* --resume") as caught:
+    with pytest.raises(BudgetError, match=r"\$30.0000 of budget.max_usd 30; .*--max-usd.* --resume") as caught:
         budget.check()
     assert isinstance(caught.value, UserError)
 
@@ -40,7 +40,7 @@ def test_a_bound_on_money_stops_at_it_and_says_how_to_go_on() -> None:
 def test_a_bound_on_tokens_holds_where_no_price_is_known() -> None:
     budget = Budget(None, 1_000, nothing_known)
     budget.charge(call(input_tokens=990, output_tokens=10))
-    with pytest.raises(BudgetError, match="spent 1,000 tokens of max_tokens 1,000"):
+    with pytest.raises(BudgetError, match=r"spent 1,000 tokens of budget.max_tokens 1,000; .*--max-run-tokens"):
         budget.check()
 
 

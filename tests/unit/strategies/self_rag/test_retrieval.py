@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.base import Tier
+from arena.types import Tier
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.retrieval import decide
 from strategies.self_rag.state import Reading

@@ -5,8 +5,8 @@ from typing import Any, get_args
 import pytest
 
 from strategies import STRATEGIES
+from strategies.fidelity import Status
 from strategies.nodes import retrieve
-from strategies.params import Status
 from strategies.self_rag import SELF_RAG
 from strategies.self_rag.graph import FIGURE
 from strategies.self_rag.params import SelfRagParams

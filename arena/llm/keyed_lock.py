@@ -1,4 +1,4 @@
-"""Calls under way: of equal ones, one is made and the others wait for it."""
+"""One at a time for each key: of equal calls, one is made and the others wait for what it brings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _Place:
     claims: int = 0
 
 
-class InFlight:
+class KeyedLock:
     """A lock for each key, kept only while somebody holds it or waits for it."""
 
     def __init__(self) -> None:
