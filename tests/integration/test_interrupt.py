@@ -28,8 +28,19 @@ def slow_study(study: Path, tmp_path: Path) -> Path:
     return study
 
 
-def stop(study: Path, folder: Path, how: signal.Signals) -> tuple[int, str]:
-    """Start a run in a process of its own, send it a signal once two records are kept, and wait for its end."""
+def stop(study: Path, folder: Path, how: signal.Signals, *, hears_ctrl_c: bool = True) -> tuple[int, str]:
+    """Start a run in a process of its own, send it a signal once two records are kept, and wait for its end.
+
+    Whether it `hears_ctrl_c` is said here, because it would else depend on how these tests were started.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler if hears_ctrl_c else signal.SIG_IGN)
+    try:
+        return _stop(study, folder, how)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _stop(study: Path, folder: Path, how: signal.Signals) -> tuple[int, str]:
     code = "from experiments.cli import main; import sys; main(sys.argv[1:])"
     command = [sys.executable, "-c", code, "run", str(study)]
     process = subprocess.Popen(command, cwd=ROOT, env=dict(os.environ), stderr=subprocess.PIPE, text=True)
@@ -62,11 +73,7 @@ def test_what_is_done_is_kept_and_how_to_continue_is_said(
 
 def test_sigterm_is_heard_where_ctrl_c_is_ignored(slow_study: Path, tmp_path: Path) -> None:
     """As in a background job of a script."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        code, err = stop(slow_study, tmp_path / "runs" / "r1", signal.SIGTERM)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    code, err = stop(slow_study, tmp_path / "runs" / "r1", signal.SIGTERM, hears_ctrl_c=False)
     assert code == 2, err
     assert "arena run --resume --run-id r1" in err
 
