@@ -16,7 +16,7 @@ import anyio
 
 from arena.accounting import Account, account_of, add_up
 from arena.config import BudgetConfig, LLMSettings, RunConfig
-from arena.llm import open_model
+from arena.llm import is_fake, open_model
 from arena.prices import PriceTable
 from arena.runner import run
 from arena.sampling import sample
@@ -37,7 +37,7 @@ Measured: 1.3 on paragraphs of MuSiQue (30,000 WordPieces), 1.55 on whole prompt
 are in no dictionary (SmolLM2, its chat template counted).
 """
 
-_FAKE = "fake:"  # its tokens are words
+_FAKE = "fake:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,8 @@ def _from_probe(
 def _as_asked(call: LLMCall, cell: Cell, written: int | None = None) -> LLMCall:
     """A call of the fake as the cell's model would have it, without seconds; `written`: with a reply so long."""
     model = cell.llm or call.model
-    factor = 1.0 if model.startswith(_FAKE) else TOKENS_PER_WORD
+    # The tokens of the fake are words.
+    factor = 1.0 if is_fake(model) else TOKENS_PER_WORD
     attempts = tuple(
         CallAttempt(
             _tokens(one.input_tokens, factor), _tokens(one.output_tokens, factor) if written is None else written

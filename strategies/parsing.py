@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.errors import StrategyError
-from arena.types import Passage
+from arena.types import Passage, ends_in_reasoning, holds_reasoning, without_reasoning
 
 ABSTENTION = "I don't know"
 
-_REASONING_OPENS = re.compile(r"<think>", re.IGNORECASE)
-_REASONING_CLOSES = re.compile(r"</think>", re.IGNORECASE)
 _CITATION = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _LABEL = re.compile(
     r"(?P<mark>[*_`]*)"
@@ -70,13 +68,11 @@ def spoken(reply: str) -> str:
     Raises:
         StrategyError: nothing is left, or the reasoning does not end.
     """
-    *closed, last = _REASONING_CLOSES.split(reply)
-    if _REASONING_OPENS.search(last):
+    if ends_in_reasoning(reply):
         raise StrategyError("the model's reply was cut off while it reasoned: raise llm.max_tokens")
-    halves = [_REASONING_OPENS.split(block, maxsplit=1) for block in closed]
-    said = "".join([*(half[0] for half in halves if len(half) > 1), last]).strip()
+    said = without_reasoning(reply)
     if not said:
-        what = "is reasoning without an answer" if closed else "is empty"
+        what = "is reasoning without an answer" if holds_reasoning(reply) else "is empty"
         raise StrategyError(f"the model's reply {what}: if it was cut off, raise llm.max_tokens")
     return said
 

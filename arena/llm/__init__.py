@@ -20,13 +20,14 @@ from arena.llm.budget import Budget
 from arena.llm.cache import ReplyCache
 from arena.llm.client import LLMClient
 from arena.llm.ledger import Ledger
-from arena.llm.providers import COMPATIBLE, FAKE, LOCAL, keeps_replies, model_identity, parse_model
+from arena.llm.providers import COMPATIBLE, FAKE, LOCAL, is_fake, keeps_replies, model_identity, parse_model
 
 __all__ = [
     "Budget",
     "LLMClient",
     "Ledger",
     "ReplyCache",
+    "is_fake",
     "keeps_replies",
     "model_file",
     "model_identity",

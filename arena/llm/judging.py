@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.llm.reasoning import holds_reasoning, without_reasoning
 from arena.protocols import Judgement, Message, Reply, TokenChoice
+from arena.types import holds_reasoning, without_reasoning
 
 ALTERNATIVES = 20
 """The most that OpenAI gives; others give as many or fewer."""

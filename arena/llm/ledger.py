@@ -12,9 +12,8 @@ from pydantic import BaseModel
 from arena.errors import AllowanceSpent, ModelCallError, UnreadableReplyError
 from arena.llm import judging, structured
 from arena.llm.allowance import FINAL_CALLS, FINAL_ROLE, UNBOUNDED, Allowance
-from arena.llm.reasoning import cut_before_speaking
 from arena.protocols import ChatModel, Continuation, Judgement, Message, ModelRequest, Reply
-from arena.types import LLMCall, well_formed
+from arena.types import LLMCall, cut_before_speaking, well_formed
 
 S = TypeVar("S", bound=BaseModel)
 

@@ -126,6 +126,11 @@ def parse_model(settings: LLMSettings) -> ModelName:
     return ModelName(provider, name)
 
 
+def is_fake(model: str) -> bool:
+    """Whether `model`, as a config or a cell names it, is the fake."""
+    return model.startswith(f"{FAKE}:")
+
+
 def keeps_replies(settings: LLMSettings) -> bool:
     """Whether replies go into the cache and come from it: as the settings say, else for every model but `fake:`."""
     return parse_model(settings).provider != FAKE if settings.cache is None else settings.cache

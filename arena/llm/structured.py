@@ -9,9 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from arena.llm.reasoning import without_reasoning
 from arena.protocols import Message, Reply
-from arena.types import was_cut
+from arena.types import was_cut, without_reasoning
 
 S = TypeVar("S", bound=BaseModel)
 

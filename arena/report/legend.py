@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arena.llm import is_fake
 from arena.report.figures import UNDEFINED
 from arena.report.leaderboard import COVERAGE_FLOOR, Leaderboard
 from arena.report.rows import Column
@@ -16,7 +17,7 @@ def caption(board: Leaderboard) -> str:
     """Data and models, as in `world, 240 documents; model local:smollm2-135m`."""
     models = sorted({cell.llm for cell in board.cells if cell.llm is not None})
     named = f"model{'s' if len(models) > 1 else ''} {', '.join(models)}" if models else "no model"
-    dry = f"; {DRY_RUN}" if any(model.startswith("fake:") for model in models) else ""
+    dry = f"; {DRY_RUN}" if any(map(is_fake, models)) else ""
     return f"{board.dataset.name}, {board.dataset.n_documents:,} documents; {named}{dry}"
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from arena.llm import is_fake
 from arena.report.figures import usd_text
 from arena.report.leaderboard import CellSummary, Leaderboard
-
-_FAKE = "fake:"
 
 
 def spending_notes(board: Leaderboard) -> Iterator[str]:
@@ -21,7 +20,7 @@ def _on_money(cells: Sequence[CellSummary]) -> Iterator[str]:
     def withheld(reason: str) -> list[CellSummary]:
         return [cell for cell in cells if cell.spending is not None and cell.spending.withheld == reason]
 
-    models = sorted({cell.llm for cell in withheld("no_price") if cell.llm and not cell.llm.startswith(_FAKE)})
+    models = sorted({cell.llm for cell in withheld("no_price") if cell.llm and not is_fake(cell.llm)})
     if models:
         yield f"USD is withheld: no price is known for {', '.join(models)}; give one under `prices` in the config."
     if unknown := withheld("unknown_usage"):

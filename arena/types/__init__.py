@@ -10,6 +10,7 @@ Undefined and unknown are None, never 0. Durations are seconds of a monotonic cl
 
 from arena.types.data import KINDS, AnswerStyle, Claim, Dataset, Document, Gold, Kind, Passage, Question, Scalar, Task
 from arena.types.evidence import Hit, LaneHit, Retrieval, RetrievalRequest, RetrievalSeconds
+from arena.types.reasoning import cut_before_speaking, ends_in_reasoning, holds_reasoning, without_reasoning
 from arena.types.run import (
     GOLD_MODE,
     NO_RETRIEVAL_MODE,
@@ -61,7 +62,11 @@ __all__ = [
     "Stage",
     "Task",
     "Tier",
+    "cut_before_speaking",
+    "ends_in_reasoning",
+    "holds_reasoning",
     "sum_known",
     "was_cut",
     "well_formed",
+    "without_reasoning",
 ]

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.llm.reasoning import cut_before_speaking, holds_reasoning, without_reasoning
-from arena.types import was_cut
+from arena.types import cut_before_speaking, holds_reasoning, was_cut, without_reasoning
 
 
 @pytest.mark.parametrize(

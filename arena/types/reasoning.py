@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from arena.types import was_cut
+from arena.types.run import was_cut
 
 _OPENS = re.compile(r"<think>", re.IGNORECASE)
 _CLOSES = re.compile(r"</think>", re.IGNORECASE)
@@ -26,7 +26,11 @@ def without_reasoning(text: str) -> str:
     return "".join([*outside, _OPENS.split(last, maxsplit=1)[0]]).strip()
 
 
+def ends_in_reasoning(text: str) -> bool:
+    """Whether the last block of reasoning has no end."""
+    return bool(_OPENS.search(_CLOSES.split(text)[-1]))
+
+
 def cut_before_speaking(text: str, finish_reason: str | None) -> bool:
     """Whether a reply was cut off before the model said anything: nothing is there, or reasoning without an end."""
-    unfinished = bool(_OPENS.search(_CLOSES.split(text)[-1]))
-    return not without_reasoning(text) and (unfinished or was_cut(finish_reason))
+    return not without_reasoning(text) and (ends_in_reasoning(text) or was_cut(finish_reason))
