@@ -7,6 +7,7 @@ questions run at once and what is printed cannot, and are left out.
 
 from arena.config.environment import CACHE_VARIABLE, api_key, cache_dir, qdrant_key, tracking_uri
 from arena.config.external import ExternalConfig
+from arena.config.judging import JudgeConfig, JudgeModel
 from arena.config.loading import load_config, merge, validate_config
 from arena.config.run import RunConfig, fingerprint
 from arena.config.settings import (
@@ -31,6 +32,8 @@ __all__ = [
     "EmbeddingConfig",
     "ExternalConfig",
     "IndexConfig",
+    "JudgeConfig",
+    "JudgeModel",
     "LLMSettings",
     "PriceConfig",
     "RerankConfig",

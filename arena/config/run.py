@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator, model_validator
 
 from arena.config.external import ExternalConfig
+from arena.config.judging import JudgeConfig
 from arena.config.settings import (
     ChunkingConfig,
     EmbeddingConfig,
@@ -48,6 +49,7 @@ class RunConfig(Settings):
     )
     modes: tuple[str, ...] = ("dense", "hybrid")
     llm: LLMSettings = LLMSettings()
+    judge: JudgeConfig | None = None
     embedding: EmbeddingConfig = EmbeddingConfig()
     chunking: ChunkingConfig = ChunkingConfig()
     index: IndexConfig = IndexConfig()
@@ -66,8 +68,18 @@ class RunConfig(Settings):
         default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description="Name of the run folder."
     )
     concurrency: int = Field(default=8, ge=1, description="Questions in flight at once.")
+    question_timeout_seconds: float | None = Field(
+        default=None, gt=0, description="A question that takes longer has failed; None = no bound."
+    )
+    health_check: bool = Field(default=True, description="Stop early where a cell fails its first questions.")
+    latency_probe: int = Field(
+        default=0,
+        ge=0,
+        description="Questions per cell asked again after the run, one at a time, for latency alone.",
+    )
     max_failure_share: Annotated[float, Field(ge=0.0, le=1.0)] = 0.05
     mlflow: bool = True
+    traces: int = Field(default=20, ge=0, description="Questions per cell that MLflow gets as traces, failures first.")
 
     @field_validator("prices")
     @classmethod
@@ -94,10 +106,12 @@ class RunConfig(Settings):
         What index and reranker came of their settings is in their own identities, so that a default and its
         spelt-out value are the same.
         """
-        where_and_how_fast = {"runs_dir", "run_id", "concurrency", "max_failure_share", "mlflow"}
+        where_and_how_fast = {"runs_dir", "run_id", "concurrency", "question_timeout_seconds", "max_failure_share"}
+        beside_the_answers = {"judge", "health_check", "latency_probe", "mlflow", "traces"}
         money = {"budget", "prices"}
         identified_elsewhere = {"embedding", "chunking", "index", "rerank"}
-        fields = self.model_dump(mode="json", exclude=where_and_how_fast | money | identified_elsewhere)
+        left_out = where_and_how_fast | beside_the_answers | money | identified_elsewhere
+        fields = self.model_dump(mode="json", exclude=left_out)
         for part, names in _SPEED_AND_PLACE.items():
             for name in names:
                 del fields[part][name]

@@ -207,9 +207,25 @@ class SampleConfig(Settings):
     """Which questions are asked.
 
     `limit` bounds every cell, `model_limit` the cells that call a language model (None = all questions).
-    `balance`: `proportional` keeps the dataset's mix of kinds and hops, `even` gives each an equal share.
+    `balance`: `proportional` keeps the dataset's mix of kinds and hops, `even` gives each an equal share. `part`: every
+    question belongs to `dev` or to `eval` by a hash of its id; what is tuned on one is measured on the other. `ids`:
+    exactly these questions, and no drawing.
     """
 
     limit: int | None = Field(default=None, ge=1)
     model_limit: int | None = Field(default=None, ge=1)
     balance: Literal["proportional", "even"] = "proportional"
+    part: Literal["all", "dev", "eval"] = "all"
+    ids: tuple[str, ...] | None = Field(default=None, min_length=1, description="None = drawn.")
+
+    @model_validator(mode="after")
+    def _drawn_or_named(self) -> SampleConfig:
+        if self.ids is not None:
+            drawn = [name for name in ("limit", "model_limit") if getattr(self, name) is not None]
+            if drawn or self.part != "all":
+                raise ValueError(
+                    f"ids name the questions, and {', '.join(drawn) or 'part'} would draw them: leave one of them out"
+                )
+            if len(set(self.ids)) < len(self.ids):
+                raise ValueError(f"ids repeat {next(one for one in self.ids if self.ids.count(one) > 1)!r}")
+        return self

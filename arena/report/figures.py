@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from arena.report.leaderboard import CellSummary, MetricSummary
+from arena.report.leaderboard import CellSummary
+from arena.report.schema import MetricSummary
 
 UNDEFINED = "\N{EN DASH}"
 Parts = tuple[str, ...]

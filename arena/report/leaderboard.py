@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
 from arena.accounting import add_up
 from arena.metrics import METRICS, is_undefined
-from arena.metrics.stats import mean_interval, percentile
 from arena.prices import PriceTable
+from arena.report.comparisons import Comparison, Ranks
 from arena.report.controllers import ControllerSummary, ran_at, summarise_controllers
+from arena.report.diagnosis import Symptom
+from arena.report.failures import FailureSummary
+from arena.report.gap import GapSummary
+from arena.report.guarding import GuardFinding
+from arena.report.judge_card import JudgeCard
 from arena.report.pareto import pareto_front
-from arena.report.schema import Row
+from arena.report.schema import LatencySummary, MetricSummary, Row, TokenSummary
 from arena.report.spending import PriceSource, SpendingSummary, price_source, summarise_spending
 from arena.scoring import CellScores, ScoreTable, by_metric
+from arena.statistics.intervals import mean_interval, percentile
 from arena.types import GOLD_MODE, Dataset, Scalar, Score, Tier
 
 COVERAGE_FLOOR = 0.95
@@ -31,41 +37,6 @@ class DatasetSummary(Row):
     fingerprint: str
     n_documents: int = Field(ge=0)
     n_questions: int = Field(ge=0, description="Questions the dataset holds; a cell's own n_questions were asked.")
-
-
-class MetricSummary(Row):
-    """The mean of one metric over the questions it is defined for.
-
-    `n` have a score; `coverage` is n over the questions that should have one. `lower_bound` and `upper_bound` are
-    the mean with each missing score counted as 0 and as 1, None when nothing is defined. `mean` and its 95 %
-    interval from `ci_low` to `ci_high` are None when nothing is defined, or when coverage is under the floor; the
-    interval also for n = 1. Method: Wilson's for metrics whose values are all 0 or 1, for n < 20 and for equal
-    values, else percentile bootstrap over questions (`arena.metrics.stats.mean_interval`).
-    """
-
-    mean: float | None
-    ci_low: float | None
-    ci_high: float | None
-    n: int = Field(ge=0)
-    coverage: float | None = Field(ge=0, le=1)
-    lower_bound: float | None = None
-    upper_bound: float | None = None
-
-
-class LatencySummary(Row):
-    """Seconds per question without our own queue; measured questions only, failures and replays left out."""
-
-    mean: float | None
-    p50: float | None
-    p95: float | None
-    n_measured: int = Field(ge=0)
-
-
-class TokenSummary(Row):
-    """Mean tokens per question; None when a provider did not say for any one call."""
-
-    input: float | None
-    output: float | None
 
 
 class CellSummary(Row):
@@ -87,6 +58,12 @@ class CellSummary(Row):
     n_truncated: int = Field(description="Questions with a reply that ended at the token limit, in any call.")
     metrics: dict[str, MetricSummary]
     latency_seconds: LatencySummary
+    warm_up_seconds: float | None = Field(
+        default=None, description="Mean over the first question of each process, which the latency leaves out."
+    )
+    serial_latency_seconds: LatencySummary | None = Field(
+        default=None, description="Of the latency probe: the same cell, one question at a time. None: not probed."
+    )
     tokens_per_question: TokenSummary
     llm_calls_per_question: float
     retrievals_per_question: float
@@ -97,6 +74,17 @@ class CellSummary(Row):
     judgements: dict[str, int] = Field(default_factory=dict, description="Tier -> decisions that rest on it.")
     controllers: list[ControllerSummary] = Field(default_factory=list, description="What each branch came to.")
     spending: SpendingSummary | None = Field(default=None, description="None: written before money was counted.")
+    judging: SpendingSummary | None = Field(
+        default=None, description="What judging its answers took, apart from what answering did. None: not judged."
+    )
+    breakdown: dict[str, dict[str, dict[str, MetricSummary]]] = Field(
+        default_factory=dict, description="By kind, hops and hop_shape -> its value -> metric."
+    )
+    failures: FailureSummary | None = None
+    diagnosis: list[Symptom] = Field(default_factory=list)
+    gap: GapSummary | None = None
+    ranks: dict[str, Ranks] = Field(default_factory=dict, description="Metric -> the ranks the cell may have.")
+    guards: list[GuardFinding] = Field(default_factory=list, description="Why the cell, or a metric of it, is invalid.")
     on_pareto_front: bool = Field(
         description="No other cell has at least this answer F1 for at most these tokens per question and is strictly "
         "better in one of them. F1 counts failed questions as 0; chance is not considered. False for the oracle, and "
@@ -113,7 +101,13 @@ class Leaderboard(Row):
     dataset: DatasetSummary
     prices: PriceSource | None = Field(default=None, description="None: nothing was priced.")
     cells: list[CellSummary]
-    comparisons: list[dict[str, Any]] = Field(default_factory=list)
+    comparisons: list[Comparison] = Field(default_factory=list)
+    detectable: dict[str, float] = Field(
+        default_factory=dict,
+        description="Metric -> the smallest difference between two cells that this many questions would show "
+        "(80 % power, 5 % level).",
+    )
+    judges: list[JudgeCard] = Field(default_factory=list)
 
 
 def build_leaderboard(

@@ -2,6 +2,7 @@
 
     Document -> Passage -> Hit -> Retrieval
     Question -> Task -> (strategy) -> Attempt -> RunRecord -> Score
+                                                  RunRecord -> (judge) -> Verdict -> Score
 
     Gold meets RunRecord in scoring only; no strategy can reach it.
 
@@ -23,12 +24,12 @@ from arena.types.run import (
     LLMCall,
     Outcome,
     RunRecord,
-    Score,
     Stage,
     Tier,
     sum_known,
     was_cut,
 )
+from arena.types.score import JudgeMetric, Partial, Score, Verdict, VerdictPart
 from arena.types.text import well_formed
 
 __all__ = [
@@ -47,10 +48,12 @@ __all__ = [
     "Failure",
     "Gold",
     "Hit",
+    "JudgeMetric",
     "Kind",
     "LLMCall",
     "LaneHit",
     "Outcome",
+    "Partial",
     "Passage",
     "Question",
     "Retrieval",
@@ -62,6 +65,8 @@ __all__ = [
     "Stage",
     "Task",
     "Tier",
+    "Verdict",
+    "VerdictPart",
     "cut_before_speaking",
     "ends_in_reasoning",
     "holds_reasoning",

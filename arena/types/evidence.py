@@ -38,13 +38,17 @@ class LaneHit:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One retrieved passage: rank from 1, the mode's final score, and its place in each lane."""
+    """One retrieved passage: rank from 1, the mode's final score, and its place in each lane.
+
+    `span`: the part of its document that it is, in characters, end exclusive (None = all of it).
+    """
 
     passage_id: str
     doc_id: str
     rank: int
     score: float
     lanes: Mapping[str, LaneHit] = field(default_factory=dict)
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from arena.types.evidence import Retrieval
 from arena.types.timeline import Activity, held_up_seconds
 
 Outcome = Literal["answered", "abstained", "failed"]
-Stage = Literal["model", "strategy"]
+Stage = Literal["model", "strategy", "timeout"]
+"""Where a question failed: a call to the model, the strategy itself, or the time it may take."""
 Tier = Literal["T0", "T1", "T2"]
 """What judgements are made of: a label, label probabilities, a trained model. Each claims more than the one before."""
 
@@ -213,7 +214,8 @@ class RunRecord:
     """Everything that happened when one cell met one question; one line of the journal.
 
     Exactly one of `answer` and `failure` is set. `wall_seconds` includes all waiting for others;
-    `latency_seconds` does not.
+    `latency_seconds` does not. `warm_up`: it was the first of its cell in its process, so that its seconds are also
+    those of connections and models that were made ready.
     """
 
     cell: Cell
@@ -225,6 +227,7 @@ class RunRecord:
     calls: tuple[LLMCall, ...]
     decisions: tuple[Decision, ...]
     wall_seconds: float
+    warm_up: bool = False
 
     @property
     def latency_seconds(self) -> float:
@@ -236,12 +239,3 @@ class RunRecord:
         spans = [retrieval.seconds for retrieval in self.retrievals]
         activities = [*(call.activity for call in self.calls), *(span.activity for span in spans)]
         return max(0.0, self.wall_seconds - held_up_seconds(activities)) + sum(span.known_embed for span in spans)
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """One metric on one question. `value` is None when undefined or missing, and `reason` says why."""
-
-    metric: str
-    value: float | None
-    reason: str | None = None

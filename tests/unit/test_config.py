@@ -15,7 +15,7 @@ from arena.errors import ConfigError
     [
         ({"datset": "world"}, "unknown setting 'datset': did you mean 'dataset'?"),
         ({"llm": {"modle": "x"}}, "unknown setting 'llm.modle': did you mean 'model'?"),
-        ({"sample": {"zzz": 1}}, "known are balance, limit, model_limit"),
+        ({"sample": {"zzz": 1}}, "known are balance, ids, limit, model_limit, part"),
         ({"concurrency": 0}, "'concurrency' is 0"),
         ({"retrieval": {"k": 9, "depth": 3}}, "depth 3 is smaller than k 9"),
         ({"strategies": []}, "strategies is empty"),

@@ -60,7 +60,7 @@ def board(dataset: Dataset) -> Leaderboard:
 def test_the_file_has_the_promised_shape_and_reads_back(dataset: Dataset) -> None:
     text = board(dataset).model_dump_json()
     raw = json.loads(text)
-    assert set(raw) == {"schema_version", "run_id", "fingerprint", "dataset", "prices", "cells", "comparisons"}
+    assert {"schema_version", "run_id", "fingerprint", "dataset", "prices", "cells", "comparisons"} <= set(raw)
     assert not DESIGNED_CELL_KEYS - set(raw["cells"][0])
     assert not {"mean", "ci_low", "ci_high", "n", "coverage"} - set(raw["cells"][0]["metrics"]["answer_f1"])
     assert set(raw["cells"][0]["latency_seconds"]) == {"mean", "p50", "p95", "n_measured"}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from arena.metrics.stats import (
+from arena.statistics.intervals import (
     BOOTSTRAP_FLOOR,
     Interval,
     Values,

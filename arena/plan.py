@@ -1,0 +1,97 @@
+"""What a run is to ask: its cells and their questions, in input order; plan.json of a run folder.
+
+    {"cells": [{"cell": {...}, "sample": "s1"}, ...], "samples": {"s1": ["q1", "q2"]}}
+
+Cells with the same questions share a sample.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from arena.errors import RunStoreError
+from arena.types import Cell, Tier
+
+_CELL = TypeAdapter(Cell)
+
+Key = tuple[str, str]
+"""(cell key, question id): what makes a record one of its kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCell:
+    """A cell, the ids of its questions, and the highest tier that its strategy can run at."""
+
+    cell: Cell
+    question_ids: tuple[str, ...]
+    tier: Tier | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """The cells of a run, in input order."""
+
+    cells: tuple[PlannedCell, ...]
+
+    def keys(self) -> list[Key]:
+        """The keys of all records of a complete run: question by question through all cells."""
+        by_question: dict[str, list[Key]] = {}
+        for planned in self.cells:
+            key = planned.cell.key
+            for question_id in planned.question_ids:
+                by_question.setdefault(question_id, []).append((key, question_id))
+        return [key for keys in by_question.values() for key in keys]
+
+    @property
+    def tiers(self) -> Mapping[str, Tier | None]:
+        """Strategy -> the highest tier that it can run at."""
+        return {planned.cell.strategy: planned.tier for planned in self.cells}
+
+    def to_json(self) -> dict[str, Any]:
+        """As plan.json holds it."""
+        names: dict[tuple[str, ...], str] = {}
+        for planned in self.cells:
+            names.setdefault(planned.question_ids, f"s{len(names) + 1}")
+        return {
+            "cells": [
+                {
+                    "cell": _CELL.dump_python(planned.cell, mode="json"),
+                    "sample": names[planned.question_ids],
+                    "tier": planned.tier,
+                }
+                for planned in self.cells
+            ],
+            "samples": {name: list(ids) for ids, name in names.items()},
+        }
+
+
+def read_plan(text: str, where: str) -> RunPlan:
+    """The plan in the text of plan.json. Raises `RunStoreError`, naming `where`, if it is none."""
+    try:
+        content = json.loads(text)
+        samples = {name: tuple(map(str, ids)) for name, ids in content["samples"].items()}
+        return RunPlan(tuple(_planned(row, samples) for row in content["cells"]))
+    except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as error:
+        raise RunStoreError(f"{where} is damaged ({type(error).__name__}: {error}); restore a copy") from error
+
+
+def _planned(row: Mapping[str, Any], samples: Mapping[str, tuple[str, ...]]) -> PlannedCell:
+    return PlannedCell(_CELL.validate_python(row["cell"]), samples[row["sample"]], row.get("tier"))
+
+
+def is_extension(old: RunPlan, new: RunPlan) -> Sequence[str]:
+    """What of `old` is not in `new`, one line each; empty = `new` only adds to it."""
+    asked = {planned.cell.key: set(planned.question_ids) for planned in new.cells}
+    lost = []
+    for planned in old.cells:
+        key = planned.cell.key
+        if key not in asked:
+            lost.append(f"cell {key} was run and is not in the new settings")
+        elif missing := set(planned.question_ids) - asked[key]:
+            lost.append(f"{len(missing)} questions of {key} were planned and are not in the new sample")
+    return lost

@@ -1,0 +1,1 @@
+"""From values per question to figures, how sure they are, and which differences are more than chance."""

@@ -1,0 +1,1 @@
+"""The commands on finished runs, one a file: parse, call, print."""
