@@ -1,0 +1,157 @@
+"""`arena run`: parse, call, print; no logic.
+
+Exit codes beside those of `experiments.cli`: 3 the run ended with more failed questions than `max_failure_share`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from arena.errors import ConfigError
+from experiments.cli_groups import given
+
+TOO_MANY_FAILURES = 3
+"""Exit code: more questions failed than `max_failure_share`."""
+
+_COMMA = re.compile(r",(?![^\[\]]*\])")  # outside brackets
+
+
+class Continuation(NamedTuple):
+    """How a run is gone about: continued, with what had failed asked again; `shard`: (i, n) = the i-th of n shares."""
+
+    resume: bool
+    retry_failed: bool
+    shard: tuple[int, int] | None
+
+
+def run(
+    config: Annotated[Path | None, typer.Argument(help="YAML file of settings; options go over it.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="world, world:SIZE:SEED, musique:PATH or jsonl:DIR.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Questions per cell, a seeded stratified sample.")] = None,
+    part: Annotated[str | None, typer.Option(help="dev or eval: a fixed split by a hash of the ids.")] = None,
+    ids: Annotated[str | None, typer.Option(help="Comma separated: ask exactly these questions.")] = None,
+    strategies: Annotated[
+        str | None, typer.Option(help="Comma separated, as in vanilla,adaptive:policy=always_b.")
+    ] = None,
+    modes: Annotated[str | None, typer.Option(help="Comma separated: dense,hybrid,hybrid_rerank.")] = None,
+    llm: Annotated[str | None, typer.Option(help="PROVIDER:NAME, local:smollm2-135m, local:PATH.gguf, fake:.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Any OpenAI-compatible server (vLLM, llama.cpp, ...).")] = None,
+    judge: Annotated[str | None, typer.Option(help="PROVIDER:NAME of a model that judges the answers.")] = None,
+    judge_base_url: Annotated[str | None, typer.Option(help="The judge's OpenAI-compatible server.")] = None,
+    cache: Annotated[bool | None, typer.Option(help="Take replies paid for before.", show_default=False)] = None,
+    max_usd: Annotated[float | None, typer.Option(help="Stop, resumably, once so much is spent.")] = None,
+    max_run_tokens: Annotated[int | None, typer.Option(help="Stop once all calls took so many tokens.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what it would cost; spend nothing.")] = False,
+    runs_dir: Annotated[Path | None, typer.Option(help="Where run folders go; default runs.")] = None,
+    run_id: Annotated[str | None, typer.Option(help="Name of the run folder; default: time and fingerprint.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue --run-id, or the latest unfinished run; what is new is added.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Continue, and ask the questions that failed once more.")
+    ] = False,
+    shard: Annotated[
+        str | None, typer.Option(help="i/n: ask the i-th of n shares of the questions; `arena merge` joins them.")
+    ] = None,
+    concurrency: Annotated[int | None, typer.Option(min=1, help="Questions in flight at once; default 8.")] = None,
+    question_timeout: Annotated[float | None, typer.Option(help="Seconds after which a question has failed.")] = None,
+    health_check: Annotated[
+        bool | None, typer.Option(help="Stop where a cell fails at once.", show_default=False)
+    ] = None,
+    latency_probe: Annotated[int | None, typer.Option(help="Questions per cell asked again, one at a time.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of sampling and of the bootstrap; default 0.")] = None,
+    mlflow: Annotated[bool | None, typer.Option(help="Copy the run to MLflow.", show_default=False)] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
+) -> None:
+    """Run contestants on a dataset and print the leaderboard.
+
+    Without CONFIG and --dataset this is the quickstart: a bundled fictional world and a 135M model.
+
+        arena run --dataset musique:dev.jsonl --strategies retrieval_only --modes dense,hybrid
+        arena run --dataset jsonl:my_data --llm openai:my-model --base-url http://127.0.0.1:8000/v1
+        arena run study.yaml --dry-run
+        arena run --resume --max-usd 20
+        arena run study.yaml --judge openai:gpt-4.1
+    """
+    options = given(
+        dataset=dataset,
+        strategies=_names(strategies),
+        modes=_names(modes),
+        runs_dir=runs_dir,
+        run_id=run_id,
+        concurrency=concurrency,
+        question_timeout_seconds=question_timeout,
+        health_check=health_check,
+        latency_probe=latency_probe,
+        seed=seed,
+        mlflow=mlflow,
+        llm=given(model=llm, base_url=base_url, cache=cache),
+        judge=given(llm=given(model=judge, base_url=judge_base_url)),
+        budget=given(max_usd=max_usd, max_tokens=max_run_tokens),
+        sample=given(limit=limit, part=part, ids=_names(ids)),
+    )
+    if dry_run and (resume or retry_failed):
+        raise ConfigError("--dry-run is about a new run, and --resume continues one: leave one of them out")
+    if dry_run:
+        _print_expected(config, options, json=json)
+    else:
+        how = Continuation(resume or retry_failed, retry_failed, _shard(shard))
+        _run_and_print(config, options, how, json=json)
+
+
+def _run_and_print(config: Path | None, options: dict[str, Any], how: Continuation, *, json: bool) -> None:
+    from rich.console import Console
+
+    from arena.report.console import print_leaderboard
+    from experiments.farewell import print_next_steps
+    from experiments.launch import launch
+    from experiments.progress import Reporter
+    from experiments.study import track_outcome
+
+    console, reporter = Console(), Reporter(Console(stderr=True), quiet=json)
+    more: dict[str, Any] = given(shard=how.shard, retry_failed=how.retry_failed or None)
+    outcome = launch(config, options, reporter, resume_run=how.resume, **more)
+    if json:
+        print(outcome.store.leaderboard_json(), end="", flush=True)
+    else:
+        print_leaderboard(outcome.board, console)
+    mlflow_run = track_outcome(outcome, reporter) if outcome.mlflow else None
+    if not json:
+        print_next_steps(outcome, mlflow_run, console)
+    if outcome.too_many_failures:
+        raise typer.Exit(TOO_MANY_FAILURES)
+
+
+def _print_expected(config: Path | None, options: dict[str, Any], *, json: bool) -> None:
+    from rich.console import Console
+
+    from experiments.dry_run import dry_run
+    from experiments.dry_run_table import dry_run_fields, dry_run_notes, dry_run_table
+    from experiments.launch import settings_of
+    from experiments.printing import print_table
+    from experiments.progress import Reporter
+    from experiments.tables import as_json
+
+    expected = dry_run(settings_of(config, options), Reporter(Console(stderr=True), quiet=json))
+    if json:
+        print(as_json(dry_run_fields(expected)))
+    else:
+        print_table(dry_run_table(expected), dry_run_notes(expected), Console())
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise ConfigError(f"--shard {text!r}: write i/n with 1 <= i <= n, as in 1/3")
+    return int(match[1]), int(match[2])
+
+
+def _names(text: str | None) -> list[str] | None:
+    """Names parted by commas; those inside brackets belong to a setting: `self_rag:options=[yes,no]`."""
+    return None if text is None else [name.strip() for name in _COMMA.split(text) if name.strip()]
