@@ -56,7 +56,8 @@ class Batched:
 
     async def _serve(self, batch: Sequence[_Waiting]) -> None:
         try:
-            retrievals = await self.inner.retrieve_many([waiting.request for waiting in batch])
+            with anyio.CancelScope(shield=True):  # the others of the batch wait for it, whoever of them is given up
+                retrievals = await self.inner.retrieve_many([waiting.request for waiting in batch])
         except Exception as error:  # noqa: BLE001  whatever it is, everyone in the batch is to hear of it
             for waiting in batch:
                 waiting.error = error

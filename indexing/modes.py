@@ -14,6 +14,7 @@ from indexing.engines.fusion import FUSIONS, RRF_K
 from indexing.engines.ranking import Ranking
 
 DEPTH = 50
+"""Candidates of a lane where a request does not say; how far `dense` looks, of which only k are hits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class QueryPlan:
 
 
 def _dense(engine: Engine, queries: Embedding, request: RetrievalRequest) -> list[Ranking]:
-    return engine.dense(queries.dense, request.k)
+    return engine.dense(queries.dense, max(DEPTH, request.k))
 
 
 def _hybrid(engine: Engine, queries: Embedding, request: RetrievalRequest) -> list[Ranking]:
@@ -52,8 +53,8 @@ MODES: Mapping[str, QueryPlan] = {
     "hybrid": QueryPlan(_hybrid),
     "hybrid_rerank": QueryPlan(_hybrid, reranked=True),
 }
-"""`dense`: cosine alone, cut at k. `hybrid`: cosine and term weights, each to `depth`, fused inside the engine.
-`hybrid_rerank`: the first `depth` of what `hybrid` finds, in the order of the reranker's scores."""
+"""`dense`: cosine alone, ranked to `DEPTH` and cut at k. `hybrid`: cosine and term weights, each to `depth`, fused
+inside the engine. `hybrid_rerank`: the first `depth` of what `hybrid` finds, in the order of the reranker's scores."""
 
 
 def check_request(request: RetrievalRequest) -> None:

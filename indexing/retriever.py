@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -56,6 +57,7 @@ class IndexRetriever:
         self._embedder = embedder
         self._reranker = reranker
         self._places = {passage.passage_id: passage for passage in index.passages}
+        self._pieces = Counter(passage.doc_id for passage in index.passages)
         self._known: dict[str, KnownQuery] = {}
         # No text is embedded twice, and a reranker may run the embedder's own model.
         self._models = models or threading.Lock()
@@ -63,8 +65,8 @@ class IndexRetriever:
     async def retrieve(self, request: RetrievalRequest) -> Retrieval:
         """At most `request.k` hits; fewer when the index has no more, or a threshold dropped the rest.
 
-        `beyond` names what `hybrid` fused, or the reranker let pass, after the first k; `dense` looks no further
-        than k. Raises `UnknownNameError` for a mode or fusion that does not exist, `ConfigError` for a
+        `beyond` names what `hybrid` fused, what the reranker let pass, or the first `DEPTH` of `dense`, after the first
+        k. Raises `UnknownNameError` for a mode or fusion that does not exist, `ConfigError` for a
         setting out of range and for a mode that reranks where no reranker was given.
         """
         (retrieval,) = await self.retrieve_many([request])
@@ -171,7 +173,7 @@ class IndexRetriever:
             position, score = ranking.best[place]
             passage = self._index.passages[position]
             found = {name: lane[position] for name, lane in lanes.items() if position in lane}
-            return Hit(passage.passage_id, passage.doc_id, place + 1, score, found)
+            return Hit(passage.passage_id, passage.doc_id, place + 1, score, found, self._span(passage))
 
         return Retrieval(
             request,
@@ -180,6 +182,10 @@ class IndexRetriever:
             dropped=tuple(map(hit, range(kept, len(ranking.best)))),
             beyond=tuple(self._index.passages[ranked.position].passage_id for ranked in ranking.best[shown:kept]),
         )
+
+    def _span(self, passage: Passage) -> tuple[int, int] | None:
+        """The part of its document that a passage is; None for the only passage of one."""
+        return (passage.start_char, passage.end_char) if self._pieces[passage.doc_id] > 1 else None
 
     def _threshold(self, request: RetrievalRequest) -> float | None:
         """The request's own, else the one that the reranker's scale is known to want; None where nothing reranks."""

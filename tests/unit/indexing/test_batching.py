@@ -74,3 +74,29 @@ def test_a_failure_reaches_everyone_in_its_batch() -> None:
 @pytest.mark.parametrize("asked", [1, 2, 30])
 def test_no_request_is_lost_at_any_load(asked: int) -> None:
     assert len(ask([str(number) for number in range(asked)], SlowShelf())) == asked
+
+
+def test_whoever_is_given_up_does_not_take_the_others_of_the_batch_along() -> None:
+    found: list[Retrieval] = []
+
+    async def main() -> None:
+        batched = Batched(SlowShelf())
+        given_up = anyio.CancelScope()
+
+        async def first() -> None:
+            with given_up:
+                await batched.retrieve(RetrievalRequest("first", "dense", 1))
+
+        async def later(query: str) -> None:
+            found.append(await batched.retrieve(RetrievalRequest(query, "dense", 1)))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(first)
+            for query in ("a", "b"):
+                group.start_soon(later, query)
+            await anyio.lowlevel.checkpoint()
+            await anyio.lowlevel.checkpoint()
+            given_up.cancel()
+
+    anyio.run(main)
+    assert sorted(one.request.query for one in found) == ["a", "b"]

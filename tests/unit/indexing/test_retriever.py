@@ -304,8 +304,6 @@ def test_beyond_is_what_was_fused_after_the_first_k(retriever: IndexRetriever) -
     assert [*(hit.passage_id for hit in first.hits), *first.beyond] == fused
     assert 20 < len(fused) <= 40
     assert first.dropped == ()
-    dense = ask(retriever, "ship of the guild", "dense")
-    assert (dense.beyond, dense.dropped) == ((), ())
 
 
 def test_reranking_orders_the_hybrid_candidates(index: Index, embedder: MiniLMEmbedder) -> None:
