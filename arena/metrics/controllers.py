@@ -10,6 +10,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import get_args
 
+from arena.metrics.case import Case
+from arena.metrics.grading import GraderTally, count_verdicts
+from arena.metrics.rewriting import RetrievalTally
+from arena.metrics.routing import RouteTally
 from arena.types import Decision, RunRecord, Tier
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -107,3 +111,22 @@ class DecisionTally:
         branch.altered.update(set(decision.changed))
         if decision.tier in TIERS:
             self.judgements[decision.tier] += 1
+
+
+@dataclass(slots=True)
+class ControllerTally:
+    """The decisions of one cell held against gold, added question by question: what they were worth, not how many.
+
+    `graders`: node -> its verdicts on passages.
+    """
+
+    graders: dict[str, GraderTally] = field(default_factory=dict)
+    routes: RouteTally = field(default_factory=RouteTally)
+    retrievals: RetrievalTally = field(default_factory=RetrievalTally)
+
+    def add(self, case: Case) -> None:
+        """Count one question; what of it has no gold to be held against is left out."""
+        if case.record.answer is not None:
+            count_verdicts(self.graders, case)
+            self.routes.add(case)
+            self.retrievals.add(case)

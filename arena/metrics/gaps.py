@@ -6,55 +6,132 @@ cell's come first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from arena.metrics import reasons
-from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Gold, Question, RunRecord
+from arena.metrics.case import Case
+from arena.metrics.lexical import statements
+from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
+
+Gap = Callable[[Case], str | None]
 
 
-def used_gap(record: RunRecord, question: Question, gold: Gold) -> str | None:
-    """For metrics on the documents shown to the call that wrote the answer.
+def evidence_gap(case: Case) -> str | None:
+    """For metrics on the documents that were retrieved, or shown to the call that wrote the answer.
 
-    A strategy that could retrieve and showed nothing has no gap: it scores 0.
+    A strategy that could retrieve and did not has no gap: it scores 0.
     """
-    if not gold.supporting_ids:
-        return reasons.NO_GOLD
-    if record.cell.retrieval_mode == NO_RETRIEVAL_MODE:
+    return retriever_gap(case) if case.gold.supporting_ids else reasons.NO_GOLD
+
+
+def retriever_gap(case: Case) -> str | None:
+    """For all that asks for a retriever and a completed record."""
+    if case.record.cell.retrieval_mode == NO_RETRIEVAL_MODE:
         return reasons.NO_RETRIEVAL
-    return reasons.FAILED if record.answer is None else None
+    return reasons.FAILED if case.record.answer is None else None
 
 
-def ranking_gap(record: RunRecord, question: Question, gold: Gold) -> str | None:
+def ranking_gap(case: Case) -> str | None:
     """For metrics on the ranking of the record's first retrieval.
 
     A strategy that could retrieve and chose not to has no gap: it scores 0, as for what it showed.
     """
-    if gold.supporting_ids and record.cell.retrieval_mode == GOLD_MODE:
+    if case.gold.supporting_ids and case.record.cell.retrieval_mode == GOLD_MODE:
         return reasons.GOLD_BY_CONSTRUCTION
-    return used_gap(record, question, gold)
+    return evidence_gap(case)
 
 
-def cut_gap(record: RunRecord, question: Question, gold: Gold, k: int) -> str | None:
+def cut_gap(case: Case, k: int) -> str | None:
     """For metrics on the first `k` of the first retrieval.
 
     What the cell asks for decides, so that its failed records are as undefined as its sound ones; only where the
     cell does not say (a plugin's) does the record's own first request.
     """
-    gap = ranking_gap(record, question, gold)
+    gap = ranking_gap(case)
+    record = case.record
     asked = record.cell.params.get("k")
     if not isinstance(asked, int):
         asked = record.retrievals[0].request.k if record.retrievals else k
     return reasons.CUT_BEYOND_K if asked < k and gap in (None, reasons.FAILED) else gap
 
 
-def answer_gap(record: RunRecord, question: Question, gold: Gold) -> str | None:
-    """For metrics that compare the answer's words with a short gold answer.
+def hop_gap(case: Case, number: int = 1) -> str | None:
+    """For metrics on hop `number` (from 1) of the decomposition; with the first, for those on the whole chain."""
+    if not case.gold.supporting_ids:
+        return reasons.NO_GOLD
+    if not case.gold.hop_order:
+        return reasons.NO_HOP_ORDER
+    return reasons.FEWER_HOPS if number > len(case.gold.hop_order) else retriever_gap(case)
+
+
+def claim_gap(case: Case) -> str | None:
+    """For metrics on the claims of the reference that have documents to support them."""
+    return retriever_gap(case) if any(claim.supporting_ids for claim in case.gold.claims) else reasons.NO_CLAIMS
+
+
+def writing_gap(case: Case) -> str | None:
+    """For all that asks for an answer or an abstention.
 
     A cell without a model writes nothing by design; a failed record of one is not missing an answer.
     """
-    if not gold.answerable:
+    answer = case.record.answer
+    if answer is None:
+        return reasons.FAILED if case.record.cell.llm else reasons.NO_ANSWER_BY_DESIGN
+    return None if answer.abstained or answer.text is not None else reasons.NO_ANSWER_BY_DESIGN
+
+
+def answer_gap(case: Case) -> str | None:
+    """For metrics that compare the answer's words with a short gold answer."""
+    if not case.gold.answerable:
         return reasons.UNANSWERABLE
-    if question.kind == "summary":
-        return reasons.NOT_A_SPAN
-    if record.answer is None:
-        return reasons.FAILED if record.cell.llm else reasons.NO_ANSWER_BY_DESIGN
-    writes = record.answer.abstained or record.answer.text is not None
-    return None if writes else reasons.NO_ANSWER_BY_DESIGN
+    return reasons.NOT_A_SPAN if case.question.kind == "summary" else writing_gap(case)
+
+
+def summary_gap(case: Case) -> str | None:
+    """For metrics that compare the answer with a reference in prose."""
+    if not case.gold.answerable:
+        return reasons.UNANSWERABLE
+    return writing_gap(case) if case.question.kind == "summary" else reasons.NOT_A_SUMMARY
+
+
+def answerable_gap(case: Case) -> str | None:
+    """For metrics on the questions that have an answer."""
+    return writing_gap(case) if case.gold.answerable else reasons.UNANSWERABLE
+
+
+def unanswerable_gap(case: Case) -> str | None:
+    """For metrics on the questions that have none."""
+    return reasons.ANSWERABLE if case.gold.answerable else writing_gap(case)
+
+
+def claiming_gap(case: Case) -> str | None:
+    """For metrics on what an answer claims, in a cell that has passages to claim it from."""
+    gap, answer = writing_gap(case), case.record.answer
+    if gap in (None, reasons.FAILED):
+        gap = retriever_gap(case)
+    return reasons.ABSTAINED if gap is None and answer is not None and answer.abstained else gap
+
+
+def citing_gap(case: Case) -> str | None:
+    """For metrics on the documents that an answer cites, against the gold."""
+    return claiming_gap(case) if case.gold.supporting_ids else reasons.NO_GOLD
+
+
+def statement_gap(case: Case) -> str | None:
+    """For metrics on the statements of an answer."""
+    gap, answer = claiming_gap(case), case.record.answer
+    if gap is None and answer is not None and not statements(answer.text or ""):
+        return reasons.NO_CONTENT
+    return gap
+
+
+def lookup_gap(case: Case) -> str | None:
+    """For metrics that look an answer's statements up in the texts that were shown."""
+    gap = statement_gap(case)
+    return reasons.TEXT_UNKNOWN if gap is None and case.shown is None else gap
+
+
+def citation_gap(case: Case, gap: Gap) -> str | None:
+    """For metrics on the citations themselves: `gap`, and an answer without any has none."""
+    reason, answer = gap(case), case.record.answer
+    return reasons.NO_CITATIONS if reason is None and answer is not None and not answer.cited_ids else reason

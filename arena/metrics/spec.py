@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from arena.metrics.gaps import answer_gap, cut_gap, ranking_gap, used_gap
-from arena.types import Gold, Question, RunRecord, Score
+from arena.metrics.case import Case
+from arena.metrics.gaps import Gap
+from arena.types import JudgeMetric, Score
 
-Gap = Callable[[RunRecord, Question, Gold], str | None]
-Measure = Callable[[RunRecord, Gold], float | None]
+Measure = Callable[[Case], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,8 @@ class MetricSpec:
     """One row of the table of metrics.
 
     `gap` gives the reason why a record has no value, None when it has one; `measure` is asked only then.
-    `binary`: every value is 0 or 1, which decides how its confidence interval is worked out.
+    `binary`: every value is 0 or 1, which decides how its confidence interval is worked out. `higher_is_better`: False
+    for what counts faults. `proxy_for`: what a judge says better, and this without a model.
     """
 
     name: str
@@ -25,61 +26,12 @@ class MetricSpec:
     gap: Gap
     measure: Measure
     binary: bool = False
+    higher_is_better: bool = True
+    proxy_for: JudgeMetric | None = None
 
-    def score(self, record: RunRecord, question: Question, gold: Gold) -> Score:
-        """This metric on one record. `question` and `gold` are those of `record.question_id`."""
-        reason = self.gap(record, question, gold)
+    def score(self, case: Case) -> Score:
+        """This metric on one record."""
+        reason = self.gap(case)
         if reason is not None:
             return Score(self.name, None, reason)
-        return Score(self.name, self.measure(record, gold))
-
-
-def on_used(
-    name: str, summary: str, metric: Callable[[Sequence[str], Sequence[str]], float | None], *, binary: bool = False
-) -> MetricSpec:
-    """`metric(used_ids, supporting_ids)` on what was shown to the call that wrote the answer."""
-
-    def measure(record: RunRecord, gold: Gold) -> float | None:
-        return metric(record.answer.used_ids, gold.supporting_ids) if record.answer else None
-
-    return MetricSpec(name, summary, used_gap, measure, binary)
-
-
-def on_ranking(name: str, summary: str, metric: Callable[[Sequence[str], Sequence[str]], float | None]) -> MetricSpec:
-    """`metric(ranked_ids, supporting_ids)` on the hits of the first retrieval; on nothing, if there was none."""
-
-    def measure(record: RunRecord, gold: Gold) -> float | None:
-        hits = record.retrievals[0].hits if record.retrievals else ()
-        return metric([hit.doc_id for hit in hits], gold.supporting_ids)
-
-    return MetricSpec(name, summary, ranking_gap, measure)
-
-
-def on_cut(
-    name: str,
-    summary: str,
-    metric: Callable[[Sequence[str], Sequence[str], int], float | None],
-    k: int,
-    *,
-    binary: bool = False,
-) -> MetricSpec:
-    """`metric(ranked_ids, supporting_ids, k)` on the first retrieval, in cells that ask for at least k passages."""
-
-    def gap(record: RunRecord, question: Question, gold: Gold) -> str | None:
-        return cut_gap(record, question, gold, k)
-
-    spec = on_ranking(name, summary, lambda ranked, gold: metric(ranked, gold, k))
-    return replace(spec, gap=gap, binary=binary)
-
-
-def on_answer(
-    name: str, summary: str, metric: Callable[[str, Sequence[str]], float | None], *, binary: bool = False
-) -> MetricSpec:
-    """`metric(prediction, answers)` on the answer's words; an abstention scores 0.0, whatever it says."""
-
-    def measure(record: RunRecord, gold: Gold) -> float | None:
-        if record.answer is None:
-            return None
-        return 0.0 if record.answer.abstained else metric(record.answer.text or "", gold.answers)
-
-    return MetricSpec(name, summary, answer_gap, measure, binary)
+        return Score(self.name, self.measure(case))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.metrics import METRICS, is_undefined, reasons, score_record
+from arena.metrics import METRICS, Case, is_undefined, reasons, score_record
 from arena.types import (
     GOLD_MODE,
     NO_RETRIEVAL_MODE,
@@ -24,6 +24,7 @@ from arena.types import (
 USED = ("retrieval_recall", "retrieval_precision", "full_recall")
 RANKED = ("recall_at_5", "hit_at_5", "precision_at_5", "mrr")
 WORDS = ("answer_em", "answer_f1", "answer_contains")
+DEEP = ("recall_at_10", "ndcg_at_10")
 
 QUESTION = Question("q1", "Who founded Tolm?", "multi_hop", hops=2)
 GOLD = Gold("q1", ("Ilse Brandt", "Brandt"), ("a", "b"))
@@ -55,7 +56,7 @@ FAILED = replace(
 
 
 def scores(record: RunRecord, question: Question = QUESTION, gold: Gold = GOLD) -> dict[str, Score]:
-    return {score.metric: score for score in score_record(record, question, gold)}
+    return {score.metric: score for score in score_record(Case(record, question, gold, {}))}
 
 
 def values(record: RunRecord, names: tuple[str, ...]) -> list[float | None]:
@@ -71,23 +72,32 @@ def why(record: RunRecord, names: tuple[str, ...], question: Question = QUESTION
 
 
 def test_scores_come_in_the_order_of_the_table() -> None:
-    assert [score.metric for score in score_record(ANSWERED, QUESTION, GOLD)] == list(METRICS)
-    assert set(METRICS) == {*USED, *RANKED, "recall_at_10", *WORDS}
+    assert [score.metric for score in score_record(Case(ANSWERED, QUESTION, GOLD, {}))] == list(METRICS)
     assert all(spec.name == name and spec.summary for name, spec in METRICS.items())
 
 
 def test_metrics_of_zero_or_one_say_so() -> None:
     binary = {name for name, spec in METRICS.items() if spec.binary}
-    assert binary == {"full_recall", "hit_at_5", "answer_em", "answer_contains"}
+    assert binary == {
+        *("full_recall", "hit_at_5", "answer_em", "answer_contains", "support_em", "uncited_statements"),
+        *(f"hop_{number}_recall" for number in (1, 2, 3, 4)),
+        *("answer_rate", "correct_abstention", "false_abstention", "unsupported_claim"),
+    }
+
+
+def test_metrics_of_faults_and_stand_ins_for_a_judge_say_so() -> None:
+    faults = {name for name, spec in METRICS.items() if not spec.higher_is_better}
+    assert faults == {"uncited_statements", "false_abstention", "unsupported_claim"}
+    proxies = {name: spec.proxy_for for name, spec in METRICS.items() if spec.proxy_for}
+    assert proxies == {"lexical_faithfulness": "faithfulness"}
+    assert all(name.startswith("lexical") for name in proxies)
 
 
 def test_a_sound_record_has_every_value_and_no_reason() -> None:
     assert values(ANSWERED, USED) == [0.5, 0.5, 0.0]
     assert values(ANSWERED, RANKED) == [0.5, 1.0, 0.2, 0.5]
     assert values(ANSWERED, WORDS) == [0.0, pytest.approx(2 / 3), 1.0]
-    # Five passages were asked for: there is no recall at ten.
-    assert {name for name, score in scores(ANSWERED).items() if score.reason} == {"recall_at_10"}
-    assert scores(ANSWERED)["recall_at_10"].reason == reasons.CUT_BEYOND_K
+    assert why(ANSWERED, DEEP) == {reasons.CUT_BEYOND_K}  # five passages were asked for
 
 
 def test_a_deeper_cut_is_scored_where_it_was_asked_for() -> None:
@@ -189,7 +199,8 @@ def test_what_a_question_cannot_have_is_undefined_whatever_happened(record: RunR
 
 def test_reasons_are_undefined_or_missing_never_both() -> None:
     codes = {value for name, value in vars(reasons).items() if name.isupper() and isinstance(value, str)}
-    assert codes == reasons.UNDEFINED | {reasons.FAILED}
+    assert codes == reasons.UNDEFINED | reasons.MISSING
+    assert not reasons.UNDEFINED & reasons.MISSING
     assert all(is_undefined(code) for code in reasons.UNDEFINED)
-    assert not is_undefined(reasons.FAILED)
+    assert not any(is_undefined(code) for code in reasons.MISSING)
     assert not is_undefined(None)

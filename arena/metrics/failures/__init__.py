@@ -1,0 +1,8 @@
+"""The failure taxonomy: exactly one class per question, from gold, without a model. Rules: docs/failures.md."""
+
+from __future__ import annotations
+
+from arena.metrics.failures.classes import CLASSES, FailureClass, FailureStage, Finding
+from arena.metrics.failures.waterfall import find_failure
+
+__all__ = ["CLASSES", "FailureClass", "FailureStage", "Finding", "find_failure"]
