@@ -6,6 +6,15 @@ from pydantic import Field
 
 from arena.report.schema import Row
 
+HEADLINE = ("answer_f1", "answer_em", "retrieval_recall", "full_recall", "answer_accuracy", "faithfulness")
+"""The metrics on which cells are compared, ranked and broken down."""
+
+LEVEL = 0.05
+"""Of a comparison: the chance of one false difference or more among all pairs of a metric."""
+
+FEW_SHARED = "fewer than 2 questions have a score in both"
+"""Why two cells that compete were not compared."""
+
 
 class Comparison(Row):
     """Two cells on the questions that both have a score for.
@@ -25,6 +34,11 @@ class Comparison(Row):
     p: float | None = Field(default=None, gt=0, le=1)
     p_adjusted: float | None = Field(default=None, gt=0, le=1)
     withheld: str | None = None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference is more than chance, all pairs of the metric considered."""
+        return bool(self.difference) and self.p_adjusted is not None and self.p_adjusted <= LEVEL
 
 
 class Ranks(Row):

@@ -1,4 +1,4 @@
-"""What the controllers did, below the leaderboard: a block per cell, and a sentence on each that did nothing."""
+"""What the controllers did, below the leaderboard: a block per cell, and sentences on what it was worth."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from arena.report.controller_scores_table import controller_score_lines
 from arena.report.controllers import BranchSummary, ControllerSummary
 from arena.report.leaderboard import CellSummary, Leaderboard
-from arena.report.rows import setting_of
+from arena.report.text_table import Part, print_parts
+from arena.report.titles import cell_title
 
 _LEGEND = (
     "Controllers: on how many questions, and how many times in all, each branch was taken, and how many times it "
@@ -24,31 +26,25 @@ def print_controllers(board: Leaderboard, console: Console) -> None:
     deciding = [cell for cell in board.cells if cell.controllers]
     if not deciding:
         return
-    console.print()
-    console.print(Text(_LEGEND, style="dim"))
+    parts: list[Part] = [Text(_LEGEND, style="dim")]
     for cell in deciding:
-        console.print(Text(_name(cell, board), style="bold"))
-        console.print(_table(cell.controllers))
-        for note in controller_notes(cell):
-            console.print(Text(f"  {note}"))
+        parts += [Text(cell_title(cell, board), style="bold"), _table(cell.controllers), *controller_notes(cell)]
+        parts += controller_score_lines(cell.controller_scores) if cell.controller_scores else ()
+    print_parts(parts, console)
 
 
 def controller_notes(cell: CellSummary) -> Iterator[str]:
     """A sentence on every controller that decided nothing, and on judgements of several tiers."""
     for controller in cell.controllers:
-        if controller.never_changed_anything:
+        if controller.never_changed_anything and controller.always is not None:
+            yield f"{controller.node} took {controller.always} on every question and never changed anything."
+        elif controller.never_changed_anything:
             yield f"{controller.node} never changed anything: the controller is a no-op here."
-        if controller.always is not None:
+        elif controller.always is not None:
             yield f"{controller.node} took {controller.always} on every question: it decides nothing here."
     if len(cell.judgements) > 1:
         counts = ", ".join(f"{count:,} at {tier}" for tier, count in sorted(cell.judgements.items()))
         yield f"Judgements were {counts}: the cell counts as {cell.fidelity_tier}, the lowest."
-
-
-def _name(cell: CellSummary, board: Leaderboard) -> str:
-    tier = f" at {cell.fidelity_tier}" if cell.fidelity_tier else ""
-    setting = setting_of(cell, board.cells)
-    return f"{cell.strategy}, {cell.retrieval_mode}{tier}" + (f", {setting}" if setting else "")
 
 
 def _table(controllers: list[ControllerSummary]) -> Table:

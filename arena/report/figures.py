@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from arena.report.leaderboard import CellSummary
+from arena.report.cell_summary import CellSummary
+from arena.report.comparisons import Ranks
 from arena.report.schema import MetricSummary
 
 UNDEFINED = "\N{EN DASH}"
+INVALID = "invalid"
 Parts = tuple[str, ...]
 
 
@@ -33,10 +35,34 @@ def metric_parts(summary: MetricSummary | None) -> Parts:
     return tuple(parts)
 
 
+def ranks_text(ranks: Ranks | None) -> str:
+    """The ranks a cell may have, as in `2-5`, with an en dash; one number where there is but one."""
+    if ranks is None:
+        return UNDEFINED
+    return str(ranks.best) if ranks.best == ranks.worst else f"{ranks.best}\N{EN DASH}{ranks.worst}"
+
+
+def signed_text(difference: float | None) -> str:
+    """A difference with its sign, to two digits."""
+    return UNDEFINED if difference is None else f"{round(difference, 2) + 0.0:+.2f}"
+
+
+def signed_interval_text(low: float | None, high: float | None) -> str:
+    """`-0.02 to +0.11`, rounded outwards."""
+    if low is None or high is None:
+        return UNDEFINED
+    return f"{_outward_digits(low, ROUND_FLOOR):+.2f} to {_outward_digits(high, ROUND_CEILING):+.2f}"
+
+
+def p_text(p: float | None) -> str:
+    """A p-value to three digits after the point, never as 0."""
+    if p is None:
+        return UNDEFINED
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def tokens_text(cell: CellSummary) -> str:
-    """Input and output tokens per question."""
-    if not cell.llm_calls_per_question:
-        return "0"
+    """Input and output tokens per question; 0 only where it is known that none were used."""
     spent = cell.tokens_per_question
     return "unknown" if spent.input is None or spent.output is None else f"{spent.input + spent.output:,.0f}"
 
@@ -65,6 +91,11 @@ def _interval(low: float | None, high: float | None) -> str:
 
 
 def _outward(ratio: float, rounding: str) -> str:
-    """Two digits without a leading zero; the ninth digit is noise of the arithmetic and rounds nothing up."""
-    text = str(Decimal(f"{ratio:.9f}").quantize(Decimal("0.01"), rounding))
+    """Two digits without a leading zero."""
+    text = str(_outward_digits(ratio, rounding))
     return text.removeprefix("0") if ratio >= 0 else text
+
+
+def _outward_digits(ratio: float, rounding: str) -> Decimal:
+    """Two digits; the ninth is noise of the arithmetic and rounds nothing up. Zero has no sign."""
+    return abs(digits) if not (digits := Decimal(f"{ratio:.9f}").quantize(Decimal("0.01"), rounding)) else digits

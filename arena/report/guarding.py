@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import Field
 
+from arena.guards import check_cells
 from arena.report.schema import Row
+from arena.scoring import ScoreTable
 
 
 class GuardFinding(Row):
@@ -13,3 +17,11 @@ class GuardFinding(Row):
     guard: str
     message: str
     metric: str | None = Field(default=None)
+
+
+def guard_cells(table: ScoreTable) -> Mapping[str, list[GuardFinding]]:
+    """Cell key -> what is wrong with it; every cell of `table` has an entry, empty where all is well."""
+    return {
+        key: [GuardFinding(guard=one.guard, message=one.message, metric=one.metric) for one in findings]
+        for key, findings in check_cells(table).items()
+    }

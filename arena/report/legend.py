@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import get_args
 
 from arena.llm import is_fake
+from arena.report.comparisons import LEVEL
 from arena.report.figures import UNDEFINED
 from arena.report.leaderboard import COVERAGE_FLOOR, Leaderboard
-from arena.report.rows import Column
+from arena.report.rows import F1_RANK, RECALL_RANK, Column, columns_of
 from arena.report.withheld import spending_notes
+from arena.types import JudgeMetric
 
 DRY_RUN = "DRY RUN (fake model)"
+
+_JUDGED: frozenset[str] = frozenset(get_args(JudgeMetric))
 
 
 def caption(board: Leaderboard) -> str:
@@ -25,13 +30,23 @@ def legend(board: Leaderboard) -> str:
     """How to read the figures; what concerns failures is said only where there are any."""
     text = (
         "n = questions asked; a metric's own n may be smaller (the questions it is defined for). Scores: mean and 95% "
-        "interval (Wilson for yes-or-no metrics and small or equal samples, else bootstrap); overlapping intervals are "
-        f"no ranking. {UNDEFINED} = not defined. tokens: input + output per question. seconds: p50 / p95 per question, "
-        "without queueing."
+        "interval (Wilson for yes-or-no metrics and small or nearly equal samples, else bootstrap); overlapping "
+        f"intervals are no ranking. {UNDEFINED} = not defined. tokens: input + output per question. seconds: p50 / p95 "
+        "per question, without queueing."
     )
+    if any(cell.n_warm_up for cell in board.cells):
+        text += " The first question of each cell and process warms up and is left out of them."
+    if metric := _ranked_by(board):
+        text += f" {_on_ranks(board, metric)}"
     if board.prices and any(cell.cost_usd_per_question for cell in board.cells):
         text += f" USD: per question; {board.prices.source}, prices of {board.prices.as_of}."
-    return f"{text} {_on_missing_scores()}" if _has_missing_scores(board) else text
+    missing = {
+        name
+        for cell in board.cells
+        for name, summary in cell.metrics.items()
+        if summary.coverage is not None and summary.coverage < 1
+    }
+    return f"{text} {_on_missing_scores(judged=bool(missing & _JUDGED))}" if missing else text
 
 
 def notes(board: Leaderboard, dropped: Sequence[Column] = ()) -> list[str]:
@@ -43,26 +58,62 @@ def notes(board: Leaderboard, dropped: Sequence[Column] = ()) -> list[str]:
         lines.append(f"{_questions(failed)} failed: see `failure` in records.jsonl.")
     if truncated:
         lines.append(f"{_questions(truncated)} had a reply cut off at max_tokens: raise llm.max_tokens.")
+    lines += _invalid(board)
     lines += spending_notes(board)
+    if detectable := _on_detectable(board):
+        lines.append(detectable)
     if dropped:
         names = ", ".join(column.heading for column in dropped)
         lines.append(f"No room for {names}: widen the terminal, or send the output to a pipe or file.")
     return lines
 
 
-def _on_missing_scores() -> str:
+def _on_missing_scores(*, judged: bool) -> str:
+    if judged:
+        return (
+            "[low, high] = the mean with what is missing counted as 0 and as 1: failed questions, and what a judge was "
+            f"asked and did not say; the mean is withheld where more than {1 - COVERAGE_FLOOR:.0%} is missing. seconds "
+            "leave failed questions out."
+        )
     return (
         "[low, high] = the mean with failed questions counted as 0 and as 1; the mean is withheld where more than "
         f"{1 - COVERAGE_FLOOR:.0%} of them failed. seconds leave failed questions out."
     )
 
 
-def _has_missing_scores(board: Leaderboard) -> bool:
-    return any(
-        summary.coverage is not None and summary.coverage < 1
-        for cell in board.cells
-        for summary in cell.metrics.values()
+def _on_ranks(board: Leaderboard, metric: str) -> str:
+    family = sum(one.metric == metric and one.p is not None for one in board.comparisons)
+    pairs = "1 pair" if family == 1 else f"{family:,} pairs"
+    return (
+        f"rank: by {metric}, from 1 + the cells better by more than chance to all that compete less those worse by "
+        f"more than chance (paired permutation test on shared questions, Holm over {pairs}, {LEVEL:.0%} level); ranges "
+        "from 1 are the top group."
     )
+
+
+def _on_detectable(board: Leaderboard) -> str | None:
+    """What the comparison of the ranked metric could have found."""
+    metric = _ranked_by(board)
+    if metric is None or metric not in board.detectable:
+        return None
+    return (
+        f"Two cells that truly differ by {board.detectable[metric]:.2f} in {metric} are told apart 4 times in 5 (one "
+        f"pair alone, {LEVEL:.0%} level); smaller differences may be missed."
+    )
+
+
+def _ranked_by(board: Leaderboard) -> str | None:
+    """The metric whose ranks the table shows."""
+    columns = columns_of(board)
+    return "answer_f1" if F1_RANK in columns else "retrieval_recall" if RECALL_RANK in columns else None
+
+
+def _invalid(board: Leaderboard) -> Iterator[str]:
+    """One sentence per reason why a cell, or a metric of it, says nothing."""
+    for cell in board.cells:
+        for one in cell.guards:
+            what = "is" if one.metric is None else f"has an invalid {one.metric}, which is"
+            yield f"{cell.strategy} {cell.retrieval_mode} {what} no result: {one.message}."
 
 
 def _questions(count: int) -> str:

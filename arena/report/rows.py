@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from arena.report.figures import Parts, metric_parts, seconds_parts, tokens_text, usd_text
+from arena.report.figures import INVALID, Parts, metric_parts, ranks_text, seconds_parts, tokens_text, usd_text
 from arena.report.leaderboard import CellSummary, Leaderboard
 from arena.types import Cell
 
@@ -39,37 +39,53 @@ def _metric(heading: str, name: str, drop: int | None = None) -> Column:
         summary = cell.metrics.get(name)
         return summary is not None and summary.coverage is not None
 
-    return Column(heading, lambda cell: metric_parts(cell.metrics.get(name)), drop, wanted)
+    def parts(cell: CellSummary) -> Parts:
+        return (INVALID,) if wanted(cell) and cell.invalid(name) else metric_parts(cell.metrics.get(name))
 
+    return Column(heading, parts, drop, wanted)
+
+
+def _rank(heading: str, name: str, drop: int) -> Column:
+    return Column(heading, lambda cell: (ranks_text(cell.ranks.get(name)),), drop, lambda cell: name in cell.ranks)
+
+
+RECALL_RANK = _rank("recall rank", "retrieval_recall", drop=14)
+F1_RANK = _rank("F1 rank", "answer_f1", drop=15)
 
 COLUMNS = (
     Column("n", lambda cell: (str(cell.n_questions),)),
     Column("failed", lambda cell: (str(cell.n_failed),), wanted=lambda cell: cell.n_failed > 0),
-    Column("abst.", lambda cell: (str(cell.n_abstained),), drop=9, wanted=lambda cell: cell.n_abstained > 0),
+    Column("abst.", lambda cell: (str(cell.n_abstained),), drop=10, wanted=lambda cell: cell.n_abstained > 0),
     _metric("recall", "retrieval_recall"),
+    RECALL_RANK,
     _metric("recall@5", "recall_at_5", drop=2),
     _metric("recall@10", "recall_at_10", drop=3),
-    _metric("full recall", "full_recall", drop=7),
+    _metric("full recall", "full_recall", drop=8),
     _metric("precision", "retrieval_precision", drop=1),
-    _metric("MRR", "mrr", drop=5),
-    _metric("EM", "answer_em", drop=8),
+    _metric("MRR", "mrr", drop=6),
+    _metric("EM", "answer_em", drop=9),
     _metric("F1", "answer_f1"),
+    F1_RANK,
     _metric("contains", "answer_contains", drop=4),
+    _metric("accuracy", "answer_accuracy", drop=13),
+    _metric("faithfulness", "faithfulness", drop=12),
+    _metric("lexical faith.", "lexical_faithfulness", drop=5),
     Column("tokens", lambda cell: (tokens_text(cell),)),
     Column(
         "USD",
         lambda cell: (usd_text(cell.cost_usd_per_question),),
-        drop=10,
+        drop=11,
         wanted=lambda cell: bool(cell.cost_usd_per_question),
     ),
-    Column("seconds", seconds_parts, drop=6),
+    Column("seconds", seconds_parts, drop=7),
 )
 """In reading order: evidence, answers, price. What is dropped first is closest to what another column says."""
 
 
 def columns_of(board: Leaderboard) -> tuple[Column, ...]:
-    """The columns that at least one cell wants."""
-    return tuple(column for column in COLUMNS if any(column.wanted(cell) for cell in board.cells))
+    """The columns that at least one cell wants; ranks by recall only where there are none by answers."""
+    wanted = tuple(column for column in COLUMNS if any(column.wanted(cell) for cell in board.cells))
+    return tuple(column for column in wanted if column is not RECALL_RANK or F1_RANK not in wanted)
 
 
 def narrowings(columns: Sequence[Column]) -> Iterator[tuple[Column, ...]]:

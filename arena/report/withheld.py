@@ -13,6 +13,7 @@ def spending_notes(board: Leaderboard) -> Iterator[str]:
     """One sentence each on money that is unknown, on latency that was not measured, and on what was replayed."""
     yield from _on_money(board.cells)
     yield from _on_latency([cell for cell in board.cells if _replayed_questions(cell)])
+    yield from _on_warm_up(board.cells)
     yield from _on_replays(board.cells)
 
 
@@ -40,6 +41,15 @@ def _on_latency(replayed: Sequence[CellSummary]) -> Iterator[str]:
         yield f"seconds leave out {partly:,} question{'s' if partly > 1 else ''} with a replayed call."
 
 
+def _on_warm_up(cells: Sequence[CellSummary]) -> Iterator[str]:
+    unmeasured = [cell for cell in cells if cell.n_warm_up and cell.latency_seconds.n_measured == 0]
+    if unmeasured:
+        yield (
+            f"seconds of {_names(unmeasured)} are withheld: nothing was measured after the first question, which warms "
+            "up."
+        )
+
+
 def _on_replays(cells: Sequence[CellSummary]) -> Iterator[str]:
     spent = [cell.spending for cell in cells if cell.spending and cell.spending.replayed_calls]
     if spent:
@@ -50,8 +60,10 @@ def _on_replays(cells: Sequence[CellSummary]) -> Iterator[str]:
 
 
 def _replayed_questions(cell: CellSummary) -> int:
-    """Questions left out of the latency although they did not fail."""
-    return cell.n_questions - cell.n_failed - cell.latency_seconds.n_measured
+    """Questions left out of the latency although they did not fail; none where no call was replayed."""
+    if cell.spending is not None and cell.spending.replayed_calls == 0:
+        return 0
+    return cell.n_questions - cell.n_failed - cell.n_warm_up - cell.latency_seconds.n_measured
 
 
 def _names(cells: Sequence[CellSummary]) -> str:

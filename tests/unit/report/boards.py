@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from arena.report.leaderboard import (
-    CellSummary,
-    DatasetSummary,
-    LatencySummary,
-    Leaderboard,
-    MetricSummary,
-    TokenSummary,
-)
+from arena.report.comparisons import Ranks
+from arena.report.leaderboard import CellSummary, DatasetSummary, Leaderboard
+from arena.report.schema import LatencySummary, MetricSummary, TokenSummary
 from arena.report.spending import PriceSource, SpendingSummary
 from arena.types import Scalar
 
@@ -52,6 +47,7 @@ def row(
     usd: float | None = None,
     spending: SpendingSummary | None = None,
     measured: int | None = None,
+    ranks: Mapping[str, tuple[int, int]] | None = None,
 ) -> CellSummary:
     """A cell of 60 questions, all its metrics alike; those that did not fail were `measured` unless that is given."""
     n_measured = 60 - failed if measured is None else measured
@@ -79,6 +75,9 @@ def row(
         retrievals_per_question=1.0,
         cost_usd_per_question=usd,
         spending=spending,
+        ranks={
+            name: Ranks(best=best, worst=worst, in_top_group=best == 1) for name, (best, worst) in (ranks or {}).items()
+        },
         on_pareto_front=True,
     )
 

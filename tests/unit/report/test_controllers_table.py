@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from arena.metrics.controllers import DecisionTally
+from arena.report.controller_scores import ControllerScores
 from arena.report.controllers import ran_at, summarise_controllers
 from arena.report.controllers_table import controller_notes, print_controllers
 from arena.report.leaderboard import CellSummary, Leaderboard, build_leaderboard
@@ -37,7 +38,7 @@ def deciding(**changes: object) -> CellSummary:
 
 def shown(leaderboard: Leaderboard, width: int = 80) -> str:
     out = io.StringIO()
-    print_controllers(leaderboard, Console(file=out, width=width))
+    print_controllers(leaderboard, Console(file=out, width=width, force_terminal=True, color_system=None))
     return out.getvalue()
 
 
@@ -57,11 +58,24 @@ def test_it_fits_a_terminal_and_loses_no_name(width: int) -> None:
     assert "query 1, answer 1" in " ".join(text.split())
 
 
+def test_what_its_decisions_were_worth_stands_below() -> None:
+    worth = ControllerScores(
+        graders=[],
+        against_hops=None,
+        against_oracle=None,
+        rewriting=None,
+        n_retrievals=9,
+        n_wasted=4,
+        n_needless=1,
+    )
+    lines = shown(board(deciding(controller_scores=worth)), 120).splitlines()
+    assert lines[-1] == "  4 of 9 retrievals brought no new gold document, 1 of them when all was there already."
+
+
 def test_what_decides_nothing_is_flagged() -> None:
     notes = list(controller_notes(deciding()))
     assert notes == [
-        "stop never changed anything: the controller is a no-op here.",
-        "stop took [bold]cap on every question: it decides nothing here.",
+        "stop took [bold]cap on every question and never changed anything.",
         "grade never changed anything: the controller is a no-op here.",
         "Judgements were 1 at T0, 1 at T1: the cell counts as T0, the lowest.",
     ]

@@ -6,10 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.report.figures import metric_text, seconds_parts, tokens_text, usd_text
-from arena.report.leaderboard import LatencySummary, MetricSummary, TokenSummary, summarise_metric
+from arena.report.comparisons import Ranks
+from arena.report.figures import (
+    metric_text,
+    p_text,
+    ranks_text,
+    seconds_parts,
+    signed_interval_text,
+    signed_text,
+    tokens_text,
+    usd_text,
+)
+from arena.report.schema import LatencySummary, MetricSummary, TokenSummary
 from arena.types import Score
 from tests.unit.report.boards import NOT_DEFINED, PATCHY, SOUND, WITHHELD, row
+from tests.unit.report.summaries import summary_of
 
 BOUNDS = re.compile(r"\[(\d?\.\d\d), (\d?\.\d\d)\]$")
 
@@ -34,8 +45,8 @@ def test_a_metric_in_one_cell_of_the_table(summary: MetricSummary | None, text: 
 @settings(derandomize=True, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
 def test_no_set_of_failures_improves_the_bounds_shown(marked: list[tuple[float, bool]]) -> None:
-    complete = summarise_metric([Score("x", value) for value, _ in marked], seed=0).mean
-    shown = summarise_metric([Score("x", None, "failed") if lost else Score("x", value) for value, lost in marked], 0)
+    complete = summary_of([Score("x", value) for value, _ in marked]).mean
+    shown = summary_of([Score("x", None, "failed") if lost else Score("x", value) for value, lost in marked])
     found = BOUNDS.search(metric_text(shown))
     assert (found is not None) == any(lost for _, lost in marked)
     if found is not None:
@@ -55,7 +66,7 @@ def test_tokens_are_a_sum_unknown_or_none() -> None:
     assert tokens_text(row()) == "1,234"
     unknown = TokenSummary(input=100.0, output=None)
     assert tokens_text(row().model_copy(update={"tokens_per_question": unknown})) == "unknown"
-    assert tokens_text(row().model_copy(update={"llm_calls_per_question": 0.0})) == "0"
+    assert tokens_text(row().model_copy(update={"tokens_per_question": TokenSummary(input=0.0, output=0.0)})) == "0"
 
 
 @pytest.mark.parametrize(
@@ -72,3 +83,27 @@ def test_tokens_are_a_sum_unknown_or_none() -> None:
 )
 def test_money_keeps_the_digits_that_count(usd: float | None, text: str) -> None:
     assert usd_text(usd) == text
+
+
+def test_ranks_are_a_range_or_one_number() -> None:
+    assert ranks_text(Ranks(best=1, worst=3, in_top_group=True)) == "1\N{EN DASH}3"
+    assert ranks_text(Ranks(best=2, worst=2, in_top_group=False)) == "2"
+    assert ranks_text(None) == "\N{EN DASH}"
+
+
+def test_a_difference_has_its_sign_and_is_rounded_outwards() -> None:
+    assert (signed_text(0.1249), signed_text(-0.05), signed_text(None)) == ("+0.12", "-0.05", "\N{EN DASH}")
+    assert signed_interval_text(-0.021, 0.111) == "-0.03 to +0.12"
+    assert signed_interval_text(0.021, 0.1) == "+0.02 to +0.10"
+    assert signed_interval_text(None, 0.1) == "\N{EN DASH}"
+
+
+@pytest.mark.parametrize(("p", "text"), [(1e-4, "<0.001"), (0.0123, "0.012"), (1.0, "1.000"), (None, "\N{EN DASH}")])
+def test_p_is_never_shown_as_zero(p: float | None, text: str) -> None:
+    assert p_text(p) == text
+
+
+def test_zero_has_no_sign_of_its_own() -> None:
+    assert signed_text(-0.001) == signed_text(0.001) == "+0.00"
+    assert signed_interval_text(-1e-17, -0.004) == "+0.00 to +0.00"
+    assert signed_interval_text(-0.004, 0.004) == "-0.01 to +0.01"

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from arena.report.guarding import GuardFinding
 from arena.report.legend import DRY_RUN, caption, legend, notes
 from arena.report.markdown import render_markdown
 from arena.report.rows import COLUMNS
 from tests.unit.report.boards import PATCHY, WITHHELD, board, row
+from tests.unit.report.contests import board_of, three_cells
 
 
 def test_the_caption_names_every_model_once() -> None:
@@ -48,3 +50,38 @@ def test_the_markdown_footer_says_what_was_measured_and_what_failed() -> None:
     assert "[.37, .71]" in text.splitlines()[2]
     assert "20 questions failed" in footer
     assert "2 questions had a reply cut off" in footer
+
+
+def test_ranks_are_explained_where_there_are_any() -> None:
+    text = legend(board_of(*three_cells()))
+    assert "rank: by answer_f1, from 1 + the cells better by more than chance" in text
+    assert "Holm over 3 pairs, 5% level" in text
+    assert "rank: by" not in legend(board(row()))
+    assert "rank: by retrieval_recall" in legend(board(row(ranks={"retrieval_recall": (1, 1)})))
+
+
+def test_what_would_have_been_found_is_said_once() -> None:
+    (note,) = [one for one in notes(board_of(*three_cells())) if "told apart" in one]
+    assert note.startswith("Two cells that truly differ by 0.")
+    assert "in answer_f1 are told apart 4 times in 5" in note
+
+
+def test_missing_verdicts_are_told_from_failed_questions() -> None:
+    judged = row().model_copy(update={"metrics": {"faithfulness": WITHHELD}})
+    assert "what a judge was asked and did not say" in legend(board(judged))
+    assert "judge" not in legend(board(row(metric=PATCHY, failed=2)))
+
+
+def test_what_is_invalid_is_said_with_its_reason() -> None:
+    whole = GuardFinding(guard="no_calls", message="it asked nothing")
+    part = GuardFinding(guard="constant_metric", message="it is 0.5 on each of 60 questions", metric="answer_f1")
+    said = notes(board(row("a").model_copy(update={"guards": [whole]}), row("b").model_copy(update={"guards": [part]})))
+    assert said == [
+        "a hybrid_rerank is no result: it asked nothing.",
+        "b hybrid_rerank has an invalid answer_f1, which is no result: it is 0.5 on each of 60 questions.",
+    ]
+
+
+def test_the_warm_up_is_mentioned_where_there_was_one() -> None:
+    assert "warms up" not in legend(board(row()))
+    assert "warms up" in legend(board(row(measured=59).model_copy(update={"n_warm_up": 1})))

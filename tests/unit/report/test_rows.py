@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from arena.report.guarding import GuardFinding
 from arena.report.rows import COLUMNS, columns_of, leaderboard_rows, narrowings
-from tests.unit.report.boards import METRIC_NAMES, NOT_DEFINED, PATCHY, board, row
+from tests.unit.report.boards import METRIC_NAMES, NOT_DEFINED, PATCHY, SOUND, board, row
 
 ALWAYS = ["n", "recall", "F1", "tokens"]
 
@@ -65,3 +66,35 @@ def test_money_has_a_column_where_any_is_known_and_spent() -> None:
     place = content.headings.index("USD")
     assert [cells[place] for cells in content.rows] == ["0", "0.000123", "–"]
     assert "USD" not in leaderboard_rows(board(row(usd=0.0), row(usd=None))).headings
+
+
+def test_ranks_stand_beside_the_metric_they_rank_by() -> None:
+    ranks = {"answer_f1": (1, 3), "retrieval_recall": (2, 2)}
+    content = leaderboard_rows(board(row(ranks=ranks), row("oracle", "gold")))
+    place = content.headings.index("F1 rank")
+    assert content.headings[place - 1] == "F1"
+    assert [cells[place] for cells in content.rows] == ["1–3", "–"]
+    assert "recall rank" not in content.headings
+
+
+def test_without_answers_cells_rank_by_recall() -> None:
+    content = leaderboard_rows(board(row(ranks={"retrieval_recall": (1, 1)}), row(ranks={"retrieval_recall": (2, 2)})))
+    place = content.headings.index("recall rank")
+    assert [cells[place] for cells in content.rows] == ["1", "2"]
+
+
+def test_an_invalid_metric_shows_no_figure() -> None:
+    stuck = GuardFinding(guard="constant_metric", message="always 0.5", metric="answer_f1")
+    content = leaderboard_rows(board(row().model_copy(update={"guards": [stuck]}), row("vanilla")))
+    place = content.headings.index("F1")
+    assert content.rows[0][place] == "invalid"
+    assert content.rows[1][place].startswith("0.56")
+    whole = stuck.model_copy(update={"metric": None})
+    texts = leaderboard_rows(board(row().model_copy(update={"guards": [whole]}))).rows[0]
+    assert texts.count("invalid") == len(METRIC_NAMES)
+
+
+def test_judged_and_lexical_metrics_have_a_column_where_they_are() -> None:
+    new = {"answer_accuracy": SOUND, "faithfulness": SOUND, "lexical_faithfulness": SOUND}
+    judged = row().model_copy(update={"metrics": row().metrics | new})
+    assert {"accuracy", "faithfulness", "lexical faith."} <= set(leaderboard_rows(board(judged)).headings)

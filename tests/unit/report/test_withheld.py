@@ -49,3 +49,12 @@ def test_replayed_questions_are_counted_where_some_were_measured() -> None:
 def test_the_legend_names_the_price_list_where_money_is_shown() -> None:
     assert "USD: per question; a-list 1.2, prices of 2026-01-31." in legend(board(row(usd=0.01, spending=spent())))
     assert "USD" not in legend(board(row(usd=None), row(llm=None, usd=0.0)))
+
+
+def test_the_warm_up_is_no_replay_and_withholds_a_latency_it_is_all_of() -> None:
+    warmed = row("vanilla", "dense", measured=59).model_copy(update={"n_warm_up": 1})
+    assert notes(board(warmed)) == []
+    alone = row("vanilla", "dense", failed=59, measured=0).model_copy(update={"n_warm_up": 1})
+    assert (
+        "seconds of vanilla dense are withheld: nothing was measured after the first question" in notes(board(alone))[1]
+    )

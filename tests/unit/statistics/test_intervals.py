@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -10,15 +10,18 @@ from hypothesis.extra.numpy import arrays
 
 from arena.statistics.intervals import (
     BOOTSTRAP_FLOOR,
+    SPREAD_FLOOR,
     Interval,
     Values,
-    bootstrap_interval,
+    difference_interval,
     mean_interval,
     percentile,
+    percentile_interval,
     wilson_interval,
 )
+from arena.statistics.resampling import draw_resamples
 
-VALUES = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1))
+NOTHING = np.empty(0)
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -29,10 +32,15 @@ def as_values(*values: float) -> Values:
     return np.array(values, dtype=np.float64)
 
 
+def resampled(values: Values, seed: int = 0, resamples: int = 2000) -> Values:
+    return draw_resamples([0] * values.size, rng(seed), resamples).means(values[:, np.newaxis])[:, 0]
+
+
 def test_under_two_values_nothing_is_known_of_their_spread() -> None:
-    assert mean_interval(as_values(), rng()) is None
-    assert mean_interval(as_values(1.0), rng()) is None
-    assert mean_interval(as_values(1.0), rng(), binary=True) is None
+    assert mean_interval(as_values(), NOTHING) is None
+    assert mean_interval(as_values(1.0), NOTHING) is None
+    assert mean_interval(as_values(1.0), NOTHING, binary=True) is None
+    assert difference_interval(as_values(0.5), NOTHING) is None
 
 
 @pytest.mark.parametrize(
@@ -40,7 +48,7 @@ def test_under_two_values_nothing_is_known_of_their_spread() -> None:
     [(10, 40, 0.1419, 0.4019), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (1, 2, 0.0945, 0.9055)],
 )
 def test_wilson_by_hand(hits: int, n: int, low: float, high: float) -> None:
-    interval = mean_interval((np.arange(n) < hits).astype(np.float64), rng(), binary=True)
+    interval = mean_interval((np.arange(n) < hits).astype(np.float64), NOTHING, binary=True)
     assert interval is not None
     assert (interval.mean, interval.low, interval.high) == pytest.approx((hits / n, low, high), abs=1e-4)
 
@@ -56,20 +64,26 @@ def test_wilson_refuses_what_is_no_share() -> None:
 
 def test_the_method_follows_from_the_values() -> None:
     many = rng(1).random(BOOTSTRAP_FLOOR)
-    assert mean_interval(many, rng(2)) == bootstrap_interval(many, rng(2))
+    assert mean_interval(many, resampled(many)) == percentile_interval(many, resampled(many))
     for blind in (many[1:], np.full(50, 0.7)):
-        assert mean_interval(blind, rng()) == wilson_interval(blind)
-    assert mean_interval(np.full(50, 7.0), rng()) is None
-    assert mean_interval(as_values(3.0, 7.0), rng()) is None
-    assert mean_interval(many * 10, rng(2)) == bootstrap_interval(many * 10, rng(2))
+        assert mean_interval(blind, resampled(blind)) == wilson_interval(blind)
+    assert mean_interval(np.full(50, 7.0), np.full(9, 7.0)) is None
+    assert mean_interval(as_values(3.0, 7.0), NOTHING) is None
+    assert mean_interval(many * 10, resampled(many * 10)) == percentile_interval(many * 10, resampled(many * 10))
+
+
+def test_strata_without_spread_inside_are_no_certainty() -> None:
+    values = np.repeat([0.2, 0.8], 20)
+    means = draw_resamples(np.repeat([0, 1], 20).tolist(), rng()).means(values[:, np.newaxis])[:, 0]
+    assert mean_interval(values, means) == wilson_interval(values)
 
 
 @settings(derandomize=True, deadline=None)
 @given(arrays(np.float64, st.integers(2, 40), elements=st.floats(0, 1)))
 def test_an_interval_has_width_holds_the_mean_and_stays_in_range(values: Values) -> None:
-    interval = mean_interval(values, rng())
+    interval = mean_interval(values, resampled(values, resamples=200))
     assert interval is not None
-    assert 0.0 <= interval.low < interval.high <= 1.0
+    assert -1e-12 <= interval.low < interval.high <= 1.0 + 1e-12
     if values.size < BOOTSTRAP_FLOOR:
         assert interval.low <= interval.mean <= interval.high
 
@@ -80,65 +94,75 @@ def test_small_samples_are_covered_where_a_bootstrap_would_not(n: int) -> None:
     generator = rng(3)
     true_mean = sum(1 / rank for rank in range(1, 8)) / 7
     samples = [1.0 / generator.integers(1, 8, size=n) for _ in range(400)]
-    ours = [mean_interval(values, generator) for values in samples]
-    bootstrap = [bootstrap_interval(values, generator, resamples=200) for values in samples]
+    ours = [mean_interval(values, NOTHING) for values in samples]
+    bootstrap = [percentile_interval(values, resampled(values, resamples=200)) for values in samples]
     assert coverage(ours, true_mean) >= 0.95
     assert coverage(bootstrap, true_mean) < 0.95
+
+
+def rarely(n: int, share: float, generator: np.random.Generator) -> Values:
+    """0 but for about a `share` of the values, which are uniform on [0, 1]; the mean of the law is share / 2."""
+    return np.where(generator.random(n) < share, generator.random(n), 0.0)
+
+
+@pytest.mark.parametrize("interval", [mean_interval, difference_interval])
+@pytest.mark.parametrize(("n", "share"), [(25, 0.1), (60, 0.06), (120, 0.03), (500, 0.01)])
+def test_what_rests_on_a_few_values_is_covered_where_a_bootstrap_would_not(
+    n: int, share: float, interval: Callable[[Values, Values], Interval | None]
+) -> None:
+    generator = rng(5)
+    samples = [rarely(n, share, generator) for _ in range(300)]
+    means = [resampled(values, seed, resamples=300) for seed, values in enumerate(samples)]
+    ours = [interval(*pair) for pair in zip(samples, means, strict=True)]
+    bootstrap = [percentile_interval(*pair) for pair in zip(samples, means, strict=True)]
+    assert coverage(ours, share / 2) >= 0.95 > coverage(bootstrap, share / 2)
+
+
+def test_one_value_more_or_less_does_not_turn_no_knowledge_into_certainty() -> None:
+    """With no difference at all an interval has width; one difference among sixty narrows it by little."""
+    widths = []
+    for differing in range(SPREAD_FLOOR):
+        differences = np.where(np.arange(60) < differing, 0.5, 0.0)
+        interval = difference_interval(differences, resampled(differences))
+        assert interval is not None
+        widths.append(interval.high - interval.low)
+    assert widths == sorted(widths)
+
+
+def test_cells_that_never_differ_are_known_to_be_close() -> None:
+    interval = difference_interval(np.zeros(60), np.zeros(9))
+    wilson = wilson_interval(np.zeros(60), level=0.975)
+    assert wilson is not None
+    assert interval == Interval(0.0, -wilson.high, wilson.high)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 19, 100])
+def test_a_difference_is_covered_as_often_as_it_says(n: int) -> None:
+    """Of two cells that are right or wrong alike on seven of ten questions."""
+    generator = rng(4)
+    samples = [generator.choice([-1.0, 0.0, 1.0], size=n, p=[0.1, 0.7, 0.2]) for _ in range(300)]
+    intervals = [difference_interval(values, resampled(values, resamples=400)) for values in samples]
+    assert coverage(intervals, 0.1) >= 0.9
 
 
 def coverage(intervals: Sequence[Interval | None], true_mean: float) -> float:
     return sum(one is not None and one.low <= true_mean <= one.high for one in intervals) / len(intervals)
 
 
-def test_a_bootstrap_of_nothing_is_none_and_of_equal_values_has_no_width() -> None:
-    assert bootstrap_interval(as_values(), rng()) is None
-    assert bootstrap_interval(as_values(0.5, 0.5, 0.5), rng()) == Interval(0.5, 0.5, 0.5)
-
-
 @settings(derandomize=True, deadline=None)
-@given(VALUES)
-def test_the_interval_lies_inside_the_values(values: Values) -> None:
-    interval = bootstrap_interval(values, rng(), resamples=200)
-    assert interval is not None
-    slack = 1e-12
-    assert values.min() - slack <= interval.low <= interval.high <= values.max() + slack
-    assert interval.mean == pytest.approx(values.mean(), abs=1e-12)
-
-
-def test_the_same_seed_gives_the_same_interval_in_any_order_of_values() -> None:
-    values = rng(1).random(50)
-    first = bootstrap_interval(values, rng(7))
-    assert bootstrap_interval(values[::-1].copy(), rng(7)) == first
-    assert bootstrap_interval(values, rng(8)) != first
-
-
-def test_it_agrees_with_resampling_by_index() -> None:
-    values = rng(2).choice([0.0, 0.25, 0.5, 1.0], size=120)
-    means = values[rng(3).integers(0, values.size, size=(20_000, values.size))].mean(axis=1)
-    low, high = np.quantile(means, [0.025, 0.975])
-    interval = bootstrap_interval(values, rng(4), resamples=20_000)
-    assert interval is not None
-    assert [interval.low, interval.high] == pytest.approx([low, high], abs=0.004)
-
-
-def test_it_covers_the_true_mean_as_often_as_it_says() -> None:
-    generator = rng(5)
-    intervals = [bootstrap_interval((generator.random(100) < 0.4).astype(float), generator, 500) for _ in range(300)]
-    covered = sum(one is not None and one.low <= 0.4 <= one.high for one in intervals)
-    assert 0.90 <= covered / 300 <= 0.99
-
-
-def test_blocks_join_seamlessly() -> None:
-    values = rng(6).random(3000)  # 2000 resamples of 3000 distinct values need more than one block
-    interval = bootstrap_interval(values, rng(6))
-    assert interval is not None
-    error = values.std() / np.sqrt(values.size)
-    assert interval.high - interval.low == pytest.approx(2 * 1.96 * error, rel=0.1)
+@given(arrays(np.float64, st.integers(2, 40), elements=st.floats(-1, 1)))
+def test_the_interval_of_a_difference_turns_with_it(differences: Values) -> None:
+    forth = difference_interval(differences, resampled(differences, resamples=200))
+    back = difference_interval(-differences, -resampled(differences, resamples=200))
+    assert forth is not None
+    assert back is not None
+    assert (back.mean, back.low, back.high) == pytest.approx((-forth.mean, -forth.high, -forth.low), abs=1e-9)
+    assert forth.low < forth.high
 
 
 def test_a_higher_level_is_wider() -> None:
     values = rng(9).random(40)
-    narrow, wide = bootstrap_interval(values, rng(), level=0.5), bootstrap_interval(values, rng(), level=0.99)
+    narrow, wide = (mean_interval(values, resampled(values), level=level) for level in (0.5, 0.99))
     assert narrow is not None
     assert wide is not None
     assert wide.low < narrow.low < narrow.high < wide.high
@@ -147,14 +171,7 @@ def test_a_higher_level_is_wider() -> None:
 @pytest.mark.parametrize("level", [0.0, 1.0, 95.0])
 def test_a_level_outside_zero_and_one_is_refused(level: float) -> None:
     with pytest.raises(ValueError, match="0 < level < 1"):
-        bootstrap_interval(as_values(0.5), rng(), level=level)
-
-
-def test_no_resamples_and_undefined_values_are_refused() -> None:
-    with pytest.raises(ValueError, match="resamples >= 1"):
-        bootstrap_interval(as_values(0.5), rng(), resamples=0)
-    with pytest.raises(ValueError, match="must be finite"):
-        bootstrap_interval(as_values(0.5, np.nan), rng())
+        percentile_interval(as_values(0.5), as_values(0.5), level=level)
 
 
 @pytest.mark.parametrize(("q", "expected"), [(0, 1.0), (50, 2.5), (95, 3.85), (100, 4.0)])

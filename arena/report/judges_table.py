@@ -1,0 +1,100 @@
+"""What the judges came to, below the leaderboard: a row per judge and metric, and a sentence on each weakness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from arena.llm import is_fake
+from arena.report.figures import UNDEFINED, usd_text
+from arena.report.judge_card import Agreement, JudgeCard
+from arena.report.leaderboard import Leaderboard
+from arena.report.text_table import natural_chars
+
+_LEGEND = (
+    "Judges: answers with a verdict, of those that were due; the mean over them; sd = of repeated verdicts on one "
+    "answer; split = two ratings of one answer differ; EM, people = share of answers that judge and exact match, or "
+    "people, call the same, and Cohen's kappa. Their tokens and money are in no cell's."
+)
+
+
+def print_judges(board: Leaderboard, console: Console) -> None:
+    """Print nothing for a board without judges. Names come from the config and are never taken for markup."""
+    if not board.judges:
+        return
+    table = _table(board.judges)
+    if not console.is_terminal:  # a pipe or file gets every column at its natural width
+        console = Console(file=console.file, width=max(console.width, natural_chars(table, console)))
+    console.print()
+    console.print(Text(_LEGEND, style="dim"))
+    console.print(table)
+    for note in judge_notes(board.judges):
+        console.print(Text(note), soft_wrap=True)
+
+
+def judge_notes(cards: Sequence[JudgeCard]) -> Iterator[str]:
+    """A sentence on each reason to trust a judge less: on the judge itself once, on its metrics one by one."""
+    for card in {one.judge: one for one in cards}.values():
+        if is_fake(card.judge):
+            yield f"judge {card.judge} compares words and is no judge; it stands in for one where none may be asked."
+        elif card.same_family:
+            yield f"judge {card.judge} judges its own kind ({', '.join(card.same_family)}), which judges prefer."
+    for card in cards:
+        yield from _metric_notes(card)
+
+
+def _metric_notes(card: JudgeCard) -> Iterator[str]:
+    who = f"judge {card.judge}, {card.metric}"
+    if card.mean is None:
+        partly = f", and {card.partly:,} in part" if card.partly else ""
+        yield f"{who}: the mean is withheld: {card.judged:,} of {card.due:,} answers were judged{partly}."
+    if card.constant is not None:
+        yield f"{who}: gives {card.constant:g} to every answer: it tells nothing apart."
+    for agreement in card.agreements:
+        if agreement.kappa is not None and agreement.kappa <= 0:
+            yield f"{who}: agrees with {_name(agreement)} no more than chance would."
+
+
+def _table(cards: Sequence[JudgeCard]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("judge", "metric"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("judged", "mean", "sd", "split", "EM", "people", "calls", "tokens", "USD"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for card in cards:
+        table.add_row(*map(Text, _row(card)))
+    return table
+
+
+def _row(card: JudgeCard) -> tuple[str, ...]:
+    parts = (card.input_tokens, card.output_tokens)
+    tokens = "unknown" if None in parts else f"{sum(part or 0 for part in parts):,.0f}"
+    agreements = {one.other: one for one in card.agreements}
+    return (
+        card.judge,
+        card.metric,
+        f"{card.judged:,}/{card.due:,}",
+        UNDEFINED if card.mean is None else f"{card.mean:.2f}",
+        UNDEFINED if card.own_sd is None else f"{card.own_sd:.2f}",
+        UNDEFINED if card.split_share is None else f"{card.split_share:.0%}",
+        _agreement_text(agreements.get("answer_em")),
+        _agreement_text(agreements.get("human")),
+        f"{card.calls:,}",
+        tokens,
+        usd_text(card.usd),
+    )
+
+
+def _agreement_text(agreement: Agreement | None) -> str:
+    if agreement is None:
+        return UNDEFINED
+    kappa = UNDEFINED if agreement.kappa is None else f"{agreement.kappa:.2f}"
+    return f"{agreement.share:.0%} ({kappa})"
+
+
+def _name(agreement: Agreement) -> str:
+    return "people" if agreement.other == "human" else "exact match"
