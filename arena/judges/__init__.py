@@ -1,1 +1,4 @@
-"""Language models as judges of answers, through the metered gate, and what their verdicts are worth as scores."""
+"""Verdicts of language models on answers, by the metrics of RAGAS.
+
+ragas is imported when a judge is opened, and not before: it takes seconds. Scores from verdicts need none of it.
+"""

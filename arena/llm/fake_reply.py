@@ -19,6 +19,7 @@ from langchain_core.messages.ai import UsageMetadata
 from arena.llm.extractive import answer
 from arena.llm.fake_faults import REFUSAL, FaultName
 from arena.llm.fake_form import asked_schema, filled_form
+from arena.llm.fake_judge import judged_form
 from arena.llm.fake_labels import asked_labels, label_probabilities
 from arena.llm.fake_script import Rule
 
@@ -78,9 +79,10 @@ def compose(request: FakeRequest, rule: Rule | None) -> Said:
         return Said(rule.text, rule.probabilities)
     # Earlier turns are worked examples: their passages and questions are not the ones at hand.
     last = request.turns[-1][1]
-    schema = asked_schema([text for _, text in request.turns], request.response_format)
+    turns = [text for _, text in request.turns]
+    schema = asked_schema(turns, request.response_format)
     if schema is not None:
-        return Said(filled_form(schema, answer(last)))
+        return Said(judged_form(schema.get("properties", {}), turns) or filled_form(schema, answer(last)))
     labels = asked_labels(last)
     if labels:
         probabilities = label_probabilities(labels, last)

@@ -24,11 +24,12 @@
     seed: 7                          # of the faults; which call meets which is the same at any concurrency
     tally: "asked.jsonl"             # beside the script: every request, as it is answered (`arena.llm.fake_tally`)
 
-A call that neither covers is answered by built-in rules: a form that was asked for with the smallest one that its
-schema allows (`arena.llm.fake_form`), a judgement by the words it shares with the passages (`arena.llm.fake_labels`),
-all else with a few words of a passage (`arena.llm.extractive`). With `replies` used up it fails. A call that meets a
-429, a 500, a timeout or a broken connection from `faults` uses up neither a rule nor a reply. The file is YAML (where
-"yes" and "no" need their quotes) or JSON.
+A call that neither covers is answered by built-in rules: what ragas asks a judge by the words that texts share
+(`arena.llm.fake_judge`), any other form with the smallest one that its schema allows (`arena.llm.fake_form`), a
+judgement by the words it shares with the passages (`arena.llm.fake_labels`), all else with a few words of a passage
+(`arena.llm.extractive`). With `replies` used up it fails. A call that meets a 429, a 500, a timeout or a broken
+connection from `faults` uses up neither a rule nor a reply. The file is YAML (where "yes" and "no" need their quotes)
+or JSON.
 """
 
 from __future__ import annotations

@@ -7,15 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+import anyio
 from pydantic import BaseModel
 
 from arena.errors import AllowanceSpent, ModelCallError, UnreadableReplyError
 from arena.llm import judging, structured
 from arena.llm.allowance import FINAL_CALLS, FINAL_ROLE, UNBOUNDED, Allowance
+from arena.llm.metering import Metering
 from arena.protocols import ChatModel, Continuation, Judgement, Message, ModelRequest, Reply
-from arena.types import LLMCall, cut_before_speaking, well_formed
+from arena.types import CallAttempt, LLMCall, cut_before_speaking, well_formed
 
 S = TypeVar("S", bound=BaseModel)
+
+GIVEN_UP = "given up before the reply came"
 
 # What servers of reasoning models say when a reply's bound leaves no room for anything but reasoning.
 _BOUND_REFUSED = re.compile(r"max[_ ](?:completion[_ ]|output[_ ])?tokens|output limit", re.IGNORECASE)
@@ -24,8 +28,9 @@ _BOUND_REFUSED = re.compile(r"max[_ ](?:completion[_ ]|output[_ ])?tokens|output
 class Ledger:
     """A `Writer` for one question: asks `model` and keeps every entry, the failed ones included.
 
-    `clock` gives the seconds since the question's start. A call that was cancelled leaves no entry, but counts as
-    asked. When `allowance` is used up, only the final answer is still granted a few calls.
+    `clock` gives the seconds since the question's start. A call that was cancelled, sent or still waiting for its turn,
+    has an entry of one attempt of unknown tokens: the provider may bill what nobody waited for. When `allowance` is
+    used up, only the final answer is still granted a few calls.
     """
 
     def __init__(self, model: ChatModel, clock: Callable[[], float], allowance: Allowance = UNBOUNDED) -> None:
@@ -39,7 +44,7 @@ class Ledger:
 
     @property
     def calls(self) -> tuple[LLMCall, ...]:
-        """The finished calls, in the order in which they were asked, whichever finished first."""
+        """The calls that have ended, given up or not, in the order in which they were asked."""
         return tuple(entry for entry in self._entries if entry is not None)
 
     async def write(self, messages: Sequence[Message], *, role: str, room: int | None = None) -> str:
@@ -70,9 +75,12 @@ class Ledger:
             judgement = judging.read_judgement(await self._judge(replace(request, prompt=turns, repair=True)), labels)
         return judgement or Judgement(None, "T0")
 
-    async def ask(self, messages: Sequence[Message], schema: type[S], *, role: str) -> S:
-        turns = structured.schema_turns(messages, schema)
-        request = ModelRequest(turns, role, json_schema=schema.model_json_schema())
+    async def ask(
+        self, messages: Sequence[Message], schema: type[S], *, role: str, sample: int = 0, form_stated: bool = False
+    ) -> S:
+        """`sample` tells apart repeated askings of the same; `form_stated`: the messages say what form is wanted."""
+        turns = tuple(messages) if form_stated else structured.schema_turns(messages, schema)
+        request = ModelRequest(turns, role, json_schema=schema.model_json_schema(), sample=sample)
         reply = await self._enter(request)
         reading = structured.read_reply(reply, schema)
         if reading.problem is not None:
@@ -115,7 +123,13 @@ class Ledger:
         place = len(self._entries)
         self._entries.append(None)
         started = self._clock()
-        reply = await self._model.complete(replace(request, role=well_formed(request.role)))
+        asked = replace(request, role=well_formed(request.role))
+        try:
+            reply = await self._model.complete(asked)
+        except anyio.get_cancelled_exc_class():
+            given_up = Metering(asked, self._model.name, [CallAttempt(None, None, fault=GIVEN_UP)]).call(error=GIVEN_UP)
+            self._entries[place] = replace(given_up, started_seconds=started)
+            raise
         call = replace(reply.call, started_seconds=started)
         self._entries[place] = call
         return replace(reply, call=call)

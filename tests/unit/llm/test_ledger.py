@@ -10,7 +10,7 @@ import pytest
 
 from arena.errors import AllowanceSpent, ModelCallError
 from arena.llm.allowance import FINAL_CALLS, Allowance
-from arena.llm.ledger import Ledger
+from arena.llm.ledger import GIVEN_UP, Ledger
 from arena.protocols import ChatModel, Message, ModelRequest, Reply, Writer
 from tests.unit.llm.scripted_model import USAGE, ScriptedModel, failing, saying, token
 
@@ -108,7 +108,7 @@ def test_a_role_is_written_down_as_it_can_be() -> None:
     assert [call.role for call in ledger.calls] == ["grade?"]
 
 
-def test_a_cancelled_call_leaves_no_entry() -> None:
+def test_a_cancelled_call_leaves_an_entry_of_unknown_tokens() -> None:
     class Never(ScriptedModel):
         async def complete(self, request: ModelRequest) -> Reply:
             await anyio.sleep_forever()
@@ -121,7 +121,9 @@ def test_a_cancelled_call_leaves_no_entry() -> None:
             await ledger.write(HELLO, role="generate")
 
     do(give_up)
-    assert ledger.calls == ()
+    (entry,) = ledger.calls
+    assert (entry.role, entry.input_tokens, entry.output_tokens) == ("generate", None, None)
+    assert entry.error == GIVEN_UP
 
 
 def test_each_way_of_asking_says_what_it_wants() -> None:

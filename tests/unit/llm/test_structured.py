@@ -141,6 +141,18 @@ def test_the_gate_is_given_the_schema() -> None:
     assert [(call.role, call.repair) for call in ledger.calls] == [("plan", False)]
 
 
+def test_messages_that_state_the_form_are_sent_as_they_are_and_a_sample_is_asked_for_by_its_number() -> None:
+    model = ScriptedModel([saying("nothing"), saying('{"title": "a"}')])
+    ledger = Ledger(model, lambda: 0.0)
+
+    async def main() -> Plan:
+        return await ledger.ask(MESSAGES, Plan, role="plan", sample=3, form_stated=True)
+
+    assert anyio.run(main) == Plan(title="a")
+    assert model.requests[0].prompt == MESSAGES
+    assert [request.sample for request in model.requests] == [3, 3]
+
+
 def test_one_repair_turn_says_what_is_wrong() -> None:
     model = ScriptedModel([saying('<think>hm</think>{"title": 5}'), saying('{"title": "five"}')])
     ledger, plan = asked(model)

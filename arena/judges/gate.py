@@ -1,0 +1,80 @@
+"""ragas' way to a language model, through our gate: every call metered, cached, repaired once, and kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from arena.errors import ModelCallError, UserError
+from arena.llm.ledger import Ledger
+from arena.protocols import Message
+
+S = TypeVar("S", bound=BaseModel)
+
+MOST_ASKINGS = 8
+"""Samples of one prompt that a repeat of a judgement has to itself; ragas asks five times at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One asking: the prompt, and the fields of the reply, or why there is none that can be used."""
+
+    prompt: str
+    reply: Mapping[str, Any] | None
+    problem: str | None = None
+
+
+class GateLLM:
+    """What ragas takes for its language model, during one judgement. `asked`: all that was asked, in order.
+
+    The prompts are ragas' own, to the letter. A prompt asked once more gets another sample, so that the reply cache
+    does not repeat what could not be used. A call without a usable reply raises, and ragas' own retries of it ask
+    nobody; with `stand_in` (fields of a reply) ragas is handed that instead, so that it goes on to what can be judged.
+    """
+
+    def __init__(
+        self, ledger: Ledger, role: str, *, first_sample: int = 0, stand_in: Mapping[str, Any] | None = None
+    ) -> None:
+        self.asked: list[Asked] = []
+        self._ledger = ledger
+        self._role = role
+        self._first_sample = first_sample
+        self._stand_in = stand_in
+        self._askings: Counter[str] = Counter()
+        self._failed: dict[str, ModelCallError] = {}
+        self._stopped_by: UserError | None = None
+
+    async def agenerate(self, prompt: str, response_model: type[S]) -> S:
+        self.check()
+        if prompt in self._failed:
+            raise self._failed[prompt]
+        sample = self._first_sample + self._askings[prompt]
+        self._askings[prompt] += 1
+        try:
+            reply = await self._ledger.ask(
+                (Message("user", prompt),), response_model, role=self._role, sample=sample, form_stated=True
+            )
+        except ModelCallError as error:
+            self.asked.append(Asked(prompt, None, str(error)))
+            if self._stand_in is not None:
+                return response_model.model_construct(**self._stand_in)
+            self._failed[prompt] = error
+            raise
+        except UserError as error:
+            self._stopped_by = error
+            raise
+        self.asked.append(Asked(prompt, reply.model_dump()))
+        return reply
+
+    def generate(self, prompt: str, response_model: type[S]) -> S:
+        """Part of ragas' interface; never called by what only asks asynchronously."""
+        raise TypeError("the gate is asked asynchronously: use agenerate")
+
+    def check(self) -> None:
+        """Raise what ends the run, if anything did: ragas may have taken it for a failed call."""
+        if self._stopped_by is not None:
+            raise self._stopped_by

@@ -1,0 +1,34 @@
+"""Whether a model can judge at all, asked before the long part of a run."""
+
+from __future__ import annotations
+
+from arena.errors import ModelSetupError
+from arena.judges.judge import judge_of
+from arena.metrics.case import Case
+from arena.protocols import ChatModel
+from arena.types import Answer, Cell, Document, Gold, Question, RunRecord
+
+_QUESTION = Question("check", "In which year was the Orlen bridge opened?", "single_hop", 1)
+_DOCUMENT = Document("check", "Orlen bridge", "The Orlen bridge was opened in 1871.")
+_GOLD = Gold("check", ("1871",), ("check",))
+
+
+async def check_can_judge(model: ChatModel) -> None:
+    """Have a made-up answer rated, and see that the rating comes in the form asked for; whether it is fair is not seen.
+
+    Raises:
+        ModelSetupError: it does not; or whatever else the user must mend, of the gate.
+    """
+    verdict = await judge_of(model, {}, ("answer_accuracy",)).verdict(_case(model.name), "answer_accuracy")
+    if verdict.score.value is None:
+        problem = next(part.reason for part in verdict.parts if part.value is None)
+        raise ModelSetupError(
+            f"judge {model.name!r} cannot rate a made-up answer: {problem}; choose a model that keeps to a JSON form, "
+            "raise judge.llm.max_tokens if it reasons first, or set health_check to false"
+        )
+
+
+def _case(llm: str) -> Case:
+    answer = Answer("1871", abstained=False, retrieved_ids=("check",), used_ids=("check",))
+    record = RunRecord(Cell("check", "gold", llm), "check", "answered", answer, None, (), (), (), 0.0)
+    return Case(record, _QUESTION, _GOLD, {"check": _DOCUMENT})

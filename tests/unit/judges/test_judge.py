@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import anyio
+import pytest
+
+from arena.config import LLMSettings
+from arena.errors import BudgetError, ModelSetupError
+from arena.judges.health import check_can_judge
+from arena.judges.judge import judge_of
+from arena.judges.subject import NEEDS
+from arena.llm import LLMClient
+from arena.llm.budget import Budget
+from arena.types import JudgeMetric
+from tests.letter_embedder import LetterEmbedder
+from tests.unit.judges.court import rule, turns_of, usual_case, verdict_on
+from tests.unit.llm.asking import scripted, with_model
+from tests.unit.llm.scripted_model import ScriptedModel, saying
+
+
+def shas(identity: dict[str, object], embedder: LetterEmbedder | None = None) -> Mapping[JudgeMetric, str]:
+    return judge_of(ScriptedModel(), identity, tuple(NEEDS), embedder or LetterEmbedder()).shas
+
+
+def test_a_judge_is_known_by_all_that_can_change_a_verdict() -> None:
+    other = LetterEmbedder()
+    other.identity = {"model": "other letters"}
+    plain, warmer, others = shas({"temperature": 0.0}), shas({"temperature": 0.5}), shas({"temperature": 0.0}, other)
+    assert shas({"temperature": 0.0}) == plain
+    assert len(set(plain.values())) == len(NEEDS)
+    assert not set(plain.values()) & set(warmer.values())
+    assert {metric for metric in NEEDS if plain[metric] != others[metric]} == {"answer_relevancy", "answer_correctness"}
+
+
+def test_every_prompt_is_ragas_own_and_nothing_is_added() -> None:
+    from ragas.metrics.collections.answer_accuracy.util import AnswerAccuracyInput, AnswerAccuracyJudge1Prompt
+
+    model = ScriptedModel([saying('{"rating": 4}')])
+    case = usual_case()
+    anyio.run(judge_of(model, {}, ("answer_accuracy",)).verdict, case, "answer_accuracy")
+    asked = AnswerAccuracyInput(
+        query=case.question.text, user_answer="Mirelle Ostrand", reference_answer="Mirelle Ostrand"
+    )
+    assert turns_of(model.requests[0]) == [AnswerAccuracyJudge1Prompt().to_string(asked)]
+    assert model.requests[0].json_schema is not None
+
+
+def test_a_spent_budget_ends_the_judging(tmp_path: Path) -> None:
+    budget = Budget(None, 1, lambda call: 0.0, spent_tokens=1)
+    with pytest.raises(BudgetError):
+        verdict_on(tmp_path, "faithfulness", [], options={"budget": budget})
+    with pytest.raises(BudgetError):
+        verdict_on(tmp_path, "answer_accuracy", [], options={"budget": budget})
+
+
+def test_the_fake_judges_by_shared_words(tmp_path: Path) -> None:
+    assert verdict_on(tmp_path, "answer_accuracy", []).score.value == 1.0
+    assert verdict_on(tmp_path, "answer_accuracy", [], usual_case("Ostrand")).score.value == 0.5
+    assert verdict_on(tmp_path, "answer_accuracy", [], usual_case("the Sarn")).score.value == 0.0
+    half = usual_case("Mirelle Ostrand governs Tammerhold. The Quennick School teaches dancing.")
+    assert verdict_on(tmp_path, "faithfulness", [], half).score.value == 0.5
+    for metric in NEEDS:
+        verdict = verdict_on(tmp_path, metric, [], half, embedder=LetterEmbedder())
+        assert verdict.score.value is not None, metric
+
+
+def check(settings: LLMSettings) -> None:
+    async def use(model: LLMClient) -> None:
+        await check_can_judge(model)
+
+    with_model(settings, use)
+
+
+def test_a_model_that_rates_can_judge(tmp_path: Path) -> None:
+    check(scripted(tmp_path, {"rules": [rule("", {"rating": 2})]}))
+
+
+@pytest.mark.parametrize("script", [[rule("", "good")], [rule("", {"rating": 5})], [{"error": 400}]])
+def test_a_model_that_cannot_rate_is_refused_before_the_long_part(
+    tmp_path: Path, script: list[dict[str, object]]
+) -> None:
+    with pytest.raises(
+        ModelSetupError, match=r"cannot rate a made-up answer: .*; choose a model that keeps to a JSON form"
+    ):
+        check(scripted(tmp_path, {"rules": script}))
