@@ -6,11 +6,10 @@ sum of what is known is kept beside it, as a lower bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from functools import reduce
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
-from arena.prices import PriceTable
+from arena.prices import Price, PriceTable
 from arena.types import Cell, LLMCall, RunRecord
 
 
@@ -46,15 +45,10 @@ class Spend:
     usd: Total = Total()
 
     def __add__(self, other: Spend) -> Spend:
-        return Spend(
-            self.calls + other.calls,
-            self.attempts + other.attempts,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            _add_said(self.cached_input_tokens, other.cached_input_tokens),
-            _add_said(self.reasoning_tokens, other.reasoning_tokens),
-            self.usd + other.usd,
-        )
+        return _add_up_spends((self, other))
+
+
+_NOTHING = Spend()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +60,8 @@ class Account:
     The seconds are those of the calls, added up; calls that overlap count each.
     """
 
-    paid: Spend = Spend()
-    replayed: Spend = Spend()
+    paid: Spend = _NOTHING
+    replayed: Spend = _NOTHING
     repairs: int = 0
     failed_calls: int = 0
     unknown_calls: int = 0
@@ -82,17 +76,31 @@ class Account:
         return self.paid + self.replayed
 
     def __add__(self, other: Account) -> Account:
-        return Account(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(Account)))
+        return add_up((self, other))
 
 
 def account_of(calls: Iterable[LLMCall], cell: Cell, prices: PriceTable | None) -> Account:
     """The account of `calls`, made in `cell` (`prices` None: nothing has a known price)."""
-    return add_up(_account(call, cell, prices) for call in calls)
+    books = _Entries()
+    for call in calls:
+        books.enter(call, prices.price_of(cell, call) if prices else None)
+    return books.account
 
 
 def add_up(accounts: Iterable[Account]) -> Account:
     """All of them in one; of nothing, an account of no calls."""
-    return reduce(Account.__add__, accounts, Account())
+    every = tuple(accounts)
+    return Account(
+        paid=_add_up_spends([one.paid for one in every]),
+        replayed=_add_up_spends([one.replayed for one in every]),
+        repairs=sum(one.repairs for one in every),
+        failed_calls=sum(one.failed_calls for one in every),
+        unknown_calls=sum(one.unknown_calls for one in every),
+        unpriced_calls=sum(one.unpriced_calls for one in every),
+        queue_seconds=sum(one.queue_seconds for one in every),
+        backoff_seconds=sum(one.backoff_seconds for one in every),
+        service_seconds=sum(one.service_seconds for one in every),
+    )
 
 
 @dataclass(slots=True)
@@ -134,41 +142,124 @@ def keep_books(records: Iterable[RunRecord], prices: PriceTable | None) -> Books
         books.n_questions[key] = books.n_questions.get(key, 0) + 1
         for call in record.calls:
             place = (key, call.role)
-            books.by_role[place] = books.by_role.get(place, Account()) + _account(call, record.cell, prices)
+            books.by_role[place] = books.by_role.get(place, Account()) + account_of((call,), record.cell, prices)
     return books
 
 
-def _account(call: LLMCall, cell: Cell, prices: PriceTable | None) -> Account:
-    price = prices.price_of(cell, call) if prices else None
-    spend = Spend(
-        calls=1,
-        attempts=len(call.attempts),
-        input_tokens=_total(attempt.input_tokens for attempt in call.attempts),
-        output_tokens=_total(attempt.output_tokens for attempt in call.attempts),
-        cached_input_tokens=call.cached_input_tokens,
-        reasoning_tokens=call.reasoning_tokens,
-        usd=_total(price.usd(attempt, replayed=call.replayed) if price else None for attempt in call.attempts),
+@dataclass(slots=True)
+class _SpendSum:
+    """A `Spend` in the making: runs have many calls, and their sums are not made of an object for each."""
+
+    calls: int = 0
+    attempts: int = 0
+    input_tokens: int = 0
+    unknown_input: int = 0
+    output_tokens: int = 0
+    unknown_output: int = 0
+    cached_input_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    usd: float = 0.0
+    unknown_usd: int = 0
+
+    def enter(self, call: LLMCall, price: Price | None) -> bool:
+        """Add a call; whether all of its tokens are known."""
+        usd, unknown_before = 0.0, self.unknown_input + self.unknown_output
+        for attempt in call.attempts:
+            if attempt.input_tokens is None:
+                self.unknown_input += 1
+            else:
+                self.input_tokens += attempt.input_tokens
+            if attempt.output_tokens is None:
+                self.unknown_output += 1
+            else:
+                self.output_tokens += attempt.output_tokens
+            if attempt.cached_input_tokens is not None:
+                self.cached_input_tokens = (self.cached_input_tokens or 0) + attempt.cached_input_tokens
+            if attempt.reasoning_tokens is not None:
+                self.reasoning_tokens = (self.reasoning_tokens or 0) + attempt.reasoning_tokens
+            cost = price.usd(attempt, replayed=call.replayed) if price else None
+            if cost is None:
+                self.unknown_usd += 1
+            else:
+                usd += cost
+        self.calls += 1
+        self.attempts += len(call.attempts)
+        self.usd += usd
+        return self.unknown_input + self.unknown_output == unknown_before
+
+    @property
+    def spend(self) -> Spend:
+        if not self.calls:
+            return _NOTHING
+        return Spend(
+            calls=self.calls,
+            attempts=self.attempts,
+            input_tokens=Total(self.input_tokens, self.unknown_input),
+            output_tokens=Total(self.output_tokens, self.unknown_output),
+            cached_input_tokens=self.cached_input_tokens,
+            reasoning_tokens=self.reasoning_tokens,
+            usd=Total(self.usd, self.unknown_usd),
+        )
+
+
+@dataclass(slots=True)
+class _Entries:
+    """An `Account` in the making."""
+
+    paid: _SpendSum = field(default_factory=_SpendSum)
+    replayed: _SpendSum = field(default_factory=_SpendSum)
+    repairs: int = 0
+    failed_calls: int = 0
+    unknown_calls: int = 0
+    unpriced_calls: int = 0
+    queue_seconds: float = 0.0
+    backoff_seconds: float = 0.0
+    service_seconds: float = 0.0
+
+    def enter(self, call: LLMCall, price: Price | None) -> None:
+        known = (self.replayed if call.replayed else self.paid).enter(call, price)
+        self.repairs += call.repair
+        self.failed_calls += call.error is not None
+        self.unknown_calls += not known
+        self.unpriced_calls += price is None
+        self.queue_seconds += call.queue_seconds
+        self.backoff_seconds += call.backoff_seconds
+        self.service_seconds += call.service_seconds
+
+    @property
+    def account(self) -> Account:
+        return Account(
+            self.paid.spend,
+            self.replayed.spend,
+            self.repairs,
+            self.failed_calls,
+            self.unknown_calls,
+            self.unpriced_calls,
+            self.queue_seconds,
+            self.backoff_seconds,
+            self.service_seconds,
+        )
+
+
+def _add_up_spends(spends: Sequence[Spend]) -> Spend:
+    made = [spend for spend in spends if spend is not _NOTHING]
+    if not made:
+        return _NOTHING
+    return Spend(
+        calls=sum(one.calls for one in made),
+        attempts=sum(one.attempts for one in made),
+        input_tokens=_add_up_totals([one.input_tokens for one in made]),
+        output_tokens=_add_up_totals([one.output_tokens for one in made]),
+        cached_input_tokens=_add_said(one.cached_input_tokens for one in made),
+        reasoning_tokens=_add_said(one.reasoning_tokens for one in made),
+        usd=_add_up_totals([one.usd for one in made]),
     )
-    return Account(
-        paid=Spend() if call.replayed else spend,
-        replayed=spend if call.replayed else Spend(),
-        repairs=int(call.repair),
-        failed_calls=int(call.error is not None),
-        unknown_calls=int(bool(spend.input_tokens.n_unknown or spend.output_tokens.n_unknown)),
-        unpriced_calls=int(price is None),
-        queue_seconds=call.queue_seconds,
-        backoff_seconds=call.backoff_seconds,
-        service_seconds=call.service_seconds,
-    )
 
 
-def _total(values: Iterable[float | None]) -> Total:
-    listed = list(values)
-    known = [value for value in listed if value is not None]
-    return Total(sum(known), len(listed) - len(known))
+def _add_up_totals(totals: Sequence[Total]) -> Total:
+    return Total(sum(one.known for one in totals), sum(one.n_unknown for one in totals))
 
 
-def _add_said(one: int | None, other: int | None) -> int | None:
-    if one is None:
-        return other
-    return one if other is None else one + other
+def _add_said(counts: Iterable[int | None]) -> int | None:
+    said = [count for count in counts if count is not None]
+    return sum(said) if said else None

@@ -1,15 +1,17 @@
 """What a run is to ask: its cells and their questions, in input order; plan.json of a run folder.
 
-    {"cells": [{"cell": {...}, "sample": "s1"}, ...], "samples": {"s1": ["q1", "q2"]}}
+    {"shard": null, "cells": [{"cell": {...}, "sample": "s1", "tier": "T1"}, ...], "samples": {"s1": ["q1", "q2"]}}
 
-Cells with the same questions share a sample.
+Cells with the same questions share a sample. Of a run that several processes share, every folder holds the whole plan
+and the number of its share.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -33,10 +35,38 @@ class PlannedCell:
 
 
 @dataclass(frozen=True, slots=True)
+class Shard:
+    """The share of a run's questions that one of several processes asks: number `index` of `of`, counted from 1."""
+
+    index: int
+    of: int
+
+    def holds(self, question_id: str) -> bool:
+        """Whether the question is in this share; all cells of a question are in one."""
+        digest = hashlib.sha256(question_id.encode()).digest()
+        return int.from_bytes(digest[:8]) % self.of == self.index - 1
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.of}"
+
+
+@dataclass(frozen=True, slots=True)
 class RunPlan:
-    """The cells of a run, in input order."""
+    """The cells of a run, in input order. `shard`: the share of it that its folder is for (None: all of it)."""
 
     cells: tuple[PlannedCell, ...]
+    shard: Shard | None = None
+
+    def share(self) -> RunPlan:
+        """What of it is in its shard; a cell without a question there is left out."""
+        shard = self.shard
+        if shard is None:
+            return self
+        shared = (
+            replace(planned, question_ids=tuple(name for name in planned.question_ids if shard.holds(name)))
+            for planned in self.cells
+        )
+        return replace(self, cells=tuple(planned for planned in shared if planned.question_ids))
 
     def keys(self) -> list[Key]:
         """The keys of all records of a complete run: question by question through all cells."""
@@ -58,6 +88,7 @@ class RunPlan:
         for planned in self.cells:
             names.setdefault(planned.question_ids, f"s{len(names) + 1}")
         return {
+            "shard": {"index": self.shard.index, "of": self.shard.of} if self.shard else None,
             "cells": [
                 {
                     "cell": _CELL.dump_python(planned.cell, mode="json"),
@@ -75,7 +106,8 @@ def read_plan(text: str, where: str) -> RunPlan:
     try:
         content = json.loads(text)
         samples = {name: tuple(map(str, ids)) for name, ids in content["samples"].items()}
-        return RunPlan(tuple(_planned(row, samples) for row in content["cells"]))
+        shard = Shard(**content["shard"]) if content.get("shard") else None
+        return RunPlan(tuple(_planned(row, samples) for row in content["cells"]), shard)
     except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as error:
         raise RunStoreError(f"{where} is damaged ({type(error).__name__}: {error}); restore a copy") from error
 

@@ -1,15 +1,73 @@
-"""Which questions a run asks: a seeded sample, stratified by kind and number of hops."""
+"""Which questions a run asks: a seeded sample, stratified by kind and number of hops, or the ones that it names.
+
+Every question belongs to one of two parts for good. What is tuned on `dev` is measured on `eval`.
+"""
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Literal
 
+from arena.config import RunConfig
+from arena.errors import ConfigError
 from arena.types import Question
 
+DEV_SHARE = 0.3
+
+Part = Literal["dev", "eval"]
 Stratum = tuple[str, int]
+
+
+def part_of(question_id: str) -> Part:
+    """The part a question belongs to, by a hash of its id: the same on every machine, under every seed and limit."""
+    first = hashlib.sha256(f"part:{question_id}".encode()).digest()[:8]
+    return "dev" if int.from_bytes(first) < DEV_SHARE * 2**64 else "eval"
+
+
+def in_part(questions: Sequence[Question], part: Literal["all", "dev", "eval"]) -> tuple[Question, ...]:
+    """Those of `questions` that belong to `part`, in their given order."""
+    return tuple(one for one in questions if part == "all" or part_of(one.question_id) == part)
+
+
+def named(questions: Sequence[Question], ids: Sequence[str]) -> tuple[Question, ...]:
+    """Those of `questions` with these ids, in their given order.
+
+    Raises:
+        ConfigError: no question has one of the ids.
+    """
+    known = {question.question_id for question in questions}
+    for wanted in ids:
+        if wanted not in known:
+            near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.0)
+            hint = f"; the nearest is {near[0]!r}" if near else ""
+            raise ConfigError(f"sample.ids names {wanted!r}, and no question of the dataset has that id{hint}")
+    chosen = frozenset(ids)
+    return tuple(question for question in questions if question.question_id in chosen)
+
+
+def require_dev(config: RunConfig) -> None:
+    """Refuse to tune on what is measured later.
+
+    Raises:
+        ConfigError: a question that `config` may draw, or names, belongs to the part `eval`.
+    """
+    sampled = config.sample
+    if sampled.ids is not None:
+        kept_apart = [one for one in sampled.ids if part_of(one) == "eval"]
+        if kept_apart:
+            raise ConfigError(
+                f"sample.ids names {kept_apart[0]!r}, which belongs to the part eval, that tuning must not see: name "
+                "questions of the part dev only, or set sample.part to dev"
+            )
+    elif sampled.part != "dev":
+        raise ConfigError(
+            f"sample.part is {sampled.part!r}: what is tuned must not see the questions that it is measured on later; "
+            "set sample.part to dev"
+        )
 
 
 def sample(
@@ -18,10 +76,9 @@ def sample(
     """At most `limit` of `questions` (None = all), in their given order.
 
     A stratum is (kind, hops), hops being counted for multi-hop questions only. `proportional` gives each its
-    share of the whole by largest remainder; `even` gives each the same number, and what a small one cannot fill
-    goes to the others. Inside a stratum, questions are taken in the order of a hash of seed and id, so that the
-    same seed takes the same questions whatever the order of the file, and a larger limit keeps most of a
-    smaller one's.
+    share of the whole; `even` gives each the same number, and what a small one cannot fill goes to the others. Inside
+    a stratum, questions are taken in the order of a hash of seed and id, so that the same seed takes the same
+    questions whatever the order of the file, and a larger limit keeps all of a smaller one's.
     """
     if limit is None or limit >= len(questions):
         return tuple(questions)
@@ -43,11 +100,15 @@ def _order(question_id: str, seed: int) -> str:
 
 
 def _proportional(sizes: Mapping[Stratum, int], limit: int) -> dict[Stratum, int]:
-    total = sum(sizes.values())
-    counts = {stratum: limit * size // total for stratum, size in sizes.items()}
-    by_remainder = sorted(sizes, key=lambda stratum: (-(limit * sizes[stratum] % total), stratum))
-    for stratum in by_remainder[: limit - sum(counts.values())]:
-        counts[stratum] += 1
+    """Places by Webster's method (Sainte-Lague), one after another: to the stratum with the most members a place.
+
+    Unlike the largest remainder, it takes no place away when there are more to give.
+    """
+    counts = dict.fromkeys(sizes, 0)
+    for _ in range(limit):
+        open_strata = (stratum for stratum in sizes if counts[stratum] < sizes[stratum])
+        nearest = max(open_strata, key=lambda stratum: Fraction(sizes[stratum], 2 * counts[stratum] + 1))
+        counts[nearest] += 1
     return counts
 
 

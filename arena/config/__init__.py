@@ -8,7 +8,7 @@ questions run at once and what is printed cannot, and are left out.
 from arena.config.environment import CACHE_VARIABLE, api_key, cache_dir, qdrant_key, tracking_uri
 from arena.config.external import ExternalConfig
 from arena.config.judging import JudgeConfig, JudgeModel
-from arena.config.loading import load_config, merge, validate_config
+from arena.config.loading import load_config, merge, parse_settings, validate_config
 from arena.config.run import RunConfig, fingerprint
 from arena.config.settings import (
     CalibratedThreshold,
@@ -46,6 +46,7 @@ __all__ = [
     "fingerprint",
     "load_config",
     "merge",
+    "parse_settings",
     "qdrant_key",
     "tracking_uri",
     "validate_config",

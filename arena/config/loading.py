@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -42,6 +42,28 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """`NAME=VALUE` or `PART.NAME=VALUE`, each VALUE as in a config file, as one nested mapping.
+
+    Raises:
+        ConfigError: one has no name or no value, or its value is not YAML.
+    """
+    settings: dict[str, Any] = {}
+    for text in texts:
+        path, equals, value = text.partition("=")
+        names = path.strip().split(".")
+        if not equals or not all(names):
+            raise ConfigError(f"{text!r} is no setting: write NAME=VALUE, as in sample.limit=50")
+        try:
+            nested = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise ConfigError(f"the value of setting {text!r} is not YAML: quote it") from None
+        for name in reversed(names):
+            nested = {name: nested}
+        settings = merge(settings, nested)
+    return settings
+
+
 def _read_yaml(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
@@ -68,6 +90,13 @@ def _problems(error: ValidationError) -> Iterator[str]:
             near = difflib.get_close_matches(str(item["loc"][-1]), known, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
             yield f"unknown setting {place!r}: {hint}"
+        elif item["type"] == "missing":
+            yield f"{place!r} is missing: it has no default"
+        elif item["type"] == "tuple_type":
+            yield f"{place!r} is {item['input']!r}: write a list, as in [{item['input']}]"
+        elif item["type"] == "too_short":
+            if not item["input"]:  # else its members were refused, each with a line of its own
+                yield f"{place!r} is empty: name at least one, or leave it out"
         elif item["type"] == "value_error":
             yield item["msg"].removeprefix("Value error, ") + (f" (in {place!r})" if place else "")
         else:

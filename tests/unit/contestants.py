@@ -10,7 +10,7 @@ import anyio
 
 from arena import journal
 from arena.protocols import Message, ModelRequest, Reply, RetrievalSettings, Retriever, Strategy, Tools
-from arena.runner import Contestant, run, run_one
+from arena.runner import Contestant, Keep, run, run_one
 from arena.types import (
     Answer,
     Attempt,
@@ -78,6 +78,19 @@ class AskOnce:
 
 
 @dataclass
+class AskThenWait(AskOnce):
+    """As AskOnce, and never comes to an end on the questions it is told to."""
+
+    waits_on: Sequence[str] = ()
+
+    async def attempt(self, task: Task, tools: Tools) -> Attempt:
+        attempt = await super().attempt(task, tools)
+        if task.question in self.waits_on:
+            await anyio.sleep_forever()
+        return attempt
+
+
+@dataclass
 class HandBack:
     """Hands back what it is told to, after one retrieval of d1; any value at all, as a third party's might."""
 
@@ -107,13 +120,23 @@ def contestant(name: str, strategy: Strategy | None = None, model: EchoModel | N
     )
 
 
+def into(kept: list[RunRecord]) -> Keep:
+    """Keeps records in a list."""
+
+    async def keep(record: RunRecord) -> None:
+        kept.append(record)
+
+    return keep
+
+
 def run_all(
     contestants: Sequence[Contestant], concurrency: int = 3, done: set[tuple[str, str]] | None = None
 ) -> list[RunRecord]:
     kept: list[RunRecord] = []
 
     async def main() -> None:
-        await run(contestants, done=done or set(), keep=kept.append, concurrency=concurrency, clock=lambda: 0.0)
+        keep = into(kept)
+        await run(contestants, done=done or set(), keep=keep, concurrency=concurrency, clock=lambda: 0.0)
 
     anyio.run(main)
     return kept
@@ -125,7 +148,7 @@ def failure_of(strategy: Strategy) -> Failure:
     assert (record.outcome, record.answer) == ("failed", None)
     assert record.failure is not None
     record.failure.message.encode()
-    journal.encode(record)
+    journal.encode(record, journal.RECORD_LINES)
     return record.failure
 
 

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from arena.config import LLMSettings, RunConfig, api_key, fingerprint, load_config, validate_config
+from arena.config import LLMSettings, RunConfig, api_key, fingerprint, load_config, parse_settings, validate_config
 from arena.errors import ConfigError
 
 
@@ -23,6 +24,9 @@ from arena.errors import ConfigError
         ({"llm": 3}, "'llm' is 3"),
         ({"llm": {"base_url": "http://[h/v1"}}, "base_url is no address"),
         ({"seed": -5}, "'seed' is -5"),
+        ({"strategies": "vanilla"}, "'strategies' is 'vanilla': write a list, as in [vanilla]"),
+        ({"judge": {"repeats": 3}}, "'judge.llm' is missing"),
+        ({"sample": {"ids": []}}, "'sample.ids' is empty: name at least one, or leave it out"),
         ({"index": {"url": "http://127.0.0.1:6333"}}, "url and path are for engine 'server'"),
         ({"retrieval": {"fusion": "dbsf", "lane_weights": [1, 2]}}, "lane_weights are for fusion 'rrf'"),
         ({"retrieval": {"lane_weights": [0, 1]}}, "must both be above 0"),
@@ -39,6 +43,13 @@ def test_a_bad_setting_names_itself_and_what_was_meant(values: dict[str, Any], m
         validate_config(values, "study.yaml")
     assert message in str(caught.value)
     assert str(caught.value).startswith("study.yaml: ")
+
+
+def test_a_member_that_is_refused_is_told_once() -> None:
+    with pytest.raises(ConfigError) as caught:
+        validate_config({"judge": {"llm": {"model": "fake:"}, "metrics": ["faithful"]}}, "study.yaml")
+    assert "'judge.metrics.0' is 'faithful': input should be 'answer_accuracy'" in str(caught.value)
+    assert str(caught.value).count("judge.metrics") == 1
 
 
 @pytest.mark.parametrize(
@@ -111,3 +122,14 @@ def test_a_key_comes_from_the_providers_variable_or_the_named_one(monkeypatch: p
 def test_a_threshold_survives_the_manifest(threshold: object) -> None:
     config = validate_config({"rerank": {"threshold": threshold}}, "x")
     assert validate_config(config.model_dump(mode="json"), "x") == config
+
+
+def test_settings_of_the_command_line_are_nested_and_typed() -> None:
+    given = parse_settings(["sample.limit=50", "sample.ids=[q1, q2]", "health_check=false", "seed=3"])
+    assert given == {"sample": {"limit": 50, "ids": ["q1", "q2"]}, "health_check": False, "seed": 3}
+
+
+@pytest.mark.parametrize("text", ["limit", "=3", "sample.=3", "sample..limit=3", "seed=[1"])
+def test_what_is_no_setting_is_refused_by_its_text(text: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(repr(text))):
+        parse_settings([text])

@@ -1,23 +1,31 @@
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from arena import journal
 from arena.errors import RunStoreError
-from arena.journal import JournalWriter
-from tests.samples import answered, failed
+from arena.journal import RECORD_LINES, VERDICT_LINES, JournalWriter
+from arena.types import RunRecord, Score, Verdict
+from tests.samples import answered, cell, failed
 
 RECORDS = [answered("q1", "Zürich \u2028 [1]", ("d1", "d2")), failed("q2"), answered("q3", "", abstained=True)]
 
 
-def write(path: Path) -> None:
-    with JournalWriter(path) as writer:
+RUNS = {cell().key: "line_here"}
+
+
+def write(path: Path, runs: dict[str, str] | None = None) -> None:
+    with JournalWriter(path, RECORD_LINES, runs) as writer:
         for record in RECORDS:
             writer.append(record)
 
@@ -32,17 +40,52 @@ def test_a_journal_that_does_not_exist_is_empty(tmp_path: Path) -> None:
     assert list(journal.read(tmp_path / "none.jsonl")) == []
 
 
-def test_a_torn_last_line_is_dropped_at_every_length_and_cut_off_by_the_next_writer(tmp_path: Path) -> None:
+def test_a_scan_reads_keys_and_places_without_the_records(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
-    write(path)
+    write(path, RUNS)
+    lines = list(journal.scan(path, RUNS))
+    assert [line.key for line in lines] == [(cell().key, name) for name in ("q1", "q2", "q3")]
+    assert {line.run for line in lines} == {"line_here"}
     whole = path.read_bytes()
-    last = whole.rindex(b"\n", 0, -1) + 1
-    for cut in range(last, len(whole)):
-        path.write_bytes(whole[:cut])
-        assert [entry.record for entry in journal.read(path)] == RECORDS[:-1]
-    with JournalWriter(path) as writer:
-        writer.append(RECORDS[-1])
+    assert b"".join(whole[line.start : line.end] for line in lines) == whole
+    assert [json.loads(line.body)["question_id"] for line in lines] == ["q1", "q2", "q3"]
+
+
+def test_a_line_is_json_that_names_its_run_its_key_and_its_checksum(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    write(path, RUNS)
+    first = json.loads(path.read_bytes().splitlines()[0])
+    assert list(first) == ["schema_version", "checksum", "run", "key", "record"]
+    assert (first["schema_version"], first["run"], first["key"]) == (3, "line_here", [cell().key, "q1"])
+
+
+@given(cut=st.integers(min_value=0))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_journal_cut_at_any_byte_keeps_exactly_its_whole_lines(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "records.jsonl"
+    whole = b"".join(journal.encode(record, RECORD_LINES, "line_here") for record in RECORDS)
+    kept = whole[: cut % (len(whole) + 1)]
+    path.write_bytes(kept)
+    n_whole = kept.count(b"\n")
+    assert [entry.record for entry in journal.read(path, RUNS)] == RECORDS[:n_whole]
+    with JournalWriter(path, RECORD_LINES, RUNS) as writer:
+        for record in RECORDS[n_whole:]:
+            writer.append(record)
     assert path.read_bytes() == whole
+
+
+@given(at=st.integers(min_value=0), byte=st.integers(min_value=0, max_value=255))
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_changed_byte_is_ever_read_as_a_record(tmp_path: Path, at: int, byte: int) -> None:
+    path = tmp_path / "records.jsonl"
+    whole = b"".join(journal.encode(record, RECORD_LINES, "line_here") for record in RECORDS)
+    place = at % len(whole)
+    path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
+    read: list[RunRecord] = []
+    with suppress(RunStoreError):
+        read.extend(entry.record for entry in journal.read(path, RUNS))
+    assert read == RECORDS[: len(read)]
+    assert (read == RECORDS) == (whole[place] == byte)
 
 
 @pytest.mark.parametrize("damage", [b"x", b"\x00", b"}"])
@@ -64,36 +107,78 @@ def test_a_whole_line_that_is_damaged_is_an_error_also_when_it_is_the_last(tmp_p
     with pytest.raises(RunStoreError, match="line 4"):
         list(journal.read(path))
     with pytest.raises(RunStoreError, match="line 4"):
-        JournalWriter(path)
+        JournalWriter(path, RECORD_LINES)
 
 
 def test_a_record_that_is_no_json_is_refused_and_leaves_the_journal_whole(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
-    with JournalWriter(path) as writer:
+    with JournalWriter(path, RECORD_LINES) as writer:
         writer.append(RECORDS[0])
         with pytest.raises(RunStoreError, match="'q9'"):
             writer.append(answered("q9", "\ud800"))
     assert [entry.record for entry in journal.read(path)] == RECORDS[:1]
 
 
-def test_another_schema_version_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [2, 9])
+def test_another_schema_version_is_refused_by_its_number(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "records.jsonl"
+    path.write_bytes(b'{"schema_version":%d,"checksum":"00000000","record":{}}\n' % version)
+    with pytest.raises(RunStoreError, match=f"line 1: of schema version {version}, and this version reads 3"):
+        list(journal.read(path))
+
+
+def test_a_line_of_another_configuration_or_cell_is_refused_by_readers_and_writers(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    write(path, {cell().key: "line_elsewhere"})
+    for runs, message in ((RUNS, "line 1: mixed in from another configuration"), ({}, "does not have")):
+        with pytest.raises(RunStoreError, match=message):
+            list(journal.scan(path, runs))
+        with pytest.raises(RunStoreError, match=message):
+            JournalWriter(path, RECORD_LINES, runs)
+    assert len(list(journal.scan(path))) == 3
+
+
+def test_verdicts_are_lines_like_any_other(tmp_path: Path) -> None:
+    path = tmp_path / "verdicts.jsonl"
+    verdicts = [
+        Verdict(cell().key, "q1", "faithfulness", "fake:", "j1", "s1", repeat, Score("faithfulness", None, "why"))
+        for repeat in (0, 1)
+    ]
+    with JournalWriter(path, VERDICT_LINES, RUNS) as writer:
+        for verdict in verdicts:
+            writer.append(verdict)
+    assert [entry.record for entry in journal.entries(path, VERDICT_LINES, RUNS)] == verdicts
+    assert len({line.key for line in journal.scan(path)}) == 2
+
+
+def test_a_record_of_another_shape_is_named_although_its_line_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     write(path)
-    path.write_bytes(path.read_bytes().replace(b'"schema_version":2', b'"schema_version":9'))
-    with pytest.raises(RunStoreError, match="schema version"):
-        list(journal.read(path))
+    with pytest.raises(RunStoreError, match="line 1: whole, but no record"):
+        list(journal.entries(path, VERDICT_LINES))
+
+
+def test_what_someone_else_appended_is_never_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    with JournalWriter(path, RECORD_LINES) as writer:
+        writer.append(RECORDS[0])
+        with path.open("ab") as other:
+            other.write(journal.encode(RECORDS[1], RECORD_LINES))
+        with pytest.raises(RunStoreError, match="changed by someone else"):
+            writer.append(RECORDS[2])
+    assert [entry.record for entry in journal.read(path)] == RECORDS[:2]
 
 
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from arena.errors import RunStoreError
-from arena.journal import JournalWriter
+from arena.journal import RECORD_LINES, JournalWriter
 from tests.samples import answered
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
-with JournalWriter(Path(sys.argv[1])) as writer:
+with JournalWriter(Path(sys.argv[1]), RECORD_LINES) as writer:
     for number in range(10_000):
         try:
             writer.append(answered(f"q{number}", "x"))

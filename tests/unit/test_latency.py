@@ -86,7 +86,7 @@ def asked(folder: Path, strategy: Strategy, concurrency: int, rules: Sequence[An
     settings = LLMSettings(model=f"fake:{script}", concurrency=1)
     kept: dict[str, RunRecord] = {}
 
-    def keep(record: RunRecord) -> None:
+    async def keep(record: RunRecord) -> None:
         kept[record.question_id] = record
 
     async def use() -> None:

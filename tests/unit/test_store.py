@@ -4,12 +4,12 @@ import json
 import multiprocessing
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from arena.errors import RunStoreError
-from arena.store import RunStore, key_of, latest_run
-from arena.types import Score
+from arena.plan import PlannedCell, RunPlan, Shard
+from arena.store import SCORES, RunStore, key_of, latest_run
+from arena.types import Score, Verdict
 from tests.samples import answered, cell, failed
 
 MANIFEST = {"started": "2026-01-01T00:00:00+00:00", "status": "running", "config": {}, "identity": {}}
@@ -22,10 +22,108 @@ def new(tmp_path: Path, run_id: str = "r1", **manifest: object) -> RunStore:
     return store
 
 
+def verdict(question_id: str) -> Verdict:
+    score = Score("faithfulness", 1.0)
+    return Verdict(cell().key, question_id, "faithfulness", "fake:", "judge", "subject", 0, score)
+
+
 def test_a_run_id_is_used_once(tmp_path: Path) -> None:
     store = new(tmp_path)
     with pytest.raises(RunStoreError, match="--resume --run-id r1"), store.creating(MANIFEST):
         pass
+
+
+def test_whoever_holds_a_folder_may_write_every_file_of_it(tmp_path: Path) -> None:
+    store = new(tmp_path)
+    with store.holding(), store.writing() as records, store.judging() as verdicts, store.probing() as probe:
+        records.append(answered("q1", "x"))
+        verdicts.append(verdict("q1"))
+        probe.append(answered("q1", "y"))
+    assert list(store.records()) == [answered("q1", "x")]
+    assert list(store.verdicts()) == [verdict("q1")]
+    assert list(store.probe_records()) == [answered("q1", "y")]
+
+
+def test_files_that_are_not_there_are_empty_or_named(tmp_path: Path) -> None:
+    store = new(tmp_path)
+    for journal in (store.verdicts(), store.probe_records(), store.superseded()):
+        assert list(journal) == []
+    assert store.labels_text() is None
+    for read in (store.plan, store.leaderboard_json, lambda: store.read_table(SCORES)):
+        with pytest.raises(RunStoreError, match=r"cannot read \w+\.(json|parquet) of run 'r1'"):
+            read()
+
+
+def test_a_shard_holds_the_whole_plan_and_plans_its_share(tmp_path: Path) -> None:
+    store, names = new(tmp_path), tuple(f"q{number}" for number in range(40))
+    for index in (1, 2, 3):
+        plan = RunPlan((PlannedCell(cell(), names), PlannedCell(cell("ircot"), names[:20])), Shard(index, 3))
+        store.write_plan(plan)
+        assert store.whole_plan() == plan
+        assert store.plan() == plan.share()
+
+
+def test_lines_of_another_configuration_are_refused_by_all_who_read(tmp_path: Path) -> None:
+    store = new(tmp_path, lines={cell().key: "line_here"})
+    with store.writing() as writer:
+        writer.append(answered("q1", "x"))
+    store.write_manifest(store.manifest() | {"lines": {cell().key: "line_now"}})
+    for read in (store.records, store.done, store.failed, lambda: store.writing().__enter__()):
+        with pytest.raises(RunStoreError, match="mixed in from another configuration"):
+            read()
+
+
+def test_the_newest_record_of_a_key_counts_and_the_older_is_kept_beside(tmp_path: Path) -> None:
+    store = new(tmp_path)
+    with store.writing() as writer:
+        for record in (failed("q1"), failed("q2"), answered("q1", "x")):
+            writer.append(record)
+    order = [(cell().key, name) for name in ("q1", "q2")]
+    for _ in range(3):  # before it is sealed, after, and sealed twice
+        assert sorted(store.records(), key=key_of) == [answered("q1", "x"), failed("q2")]
+        assert list(store.superseded()) == [failed("q1")]
+        assert store.failed() == {(cell().key, "q2")}
+        store.seal(order)
+    assert store.records_path.read_bytes().count(b"\n") == 2
+
+
+def test_a_kill_while_sealing_counts_nothing_twice(tmp_path: Path) -> None:
+    store = new(tmp_path)
+    with store.writing() as writer:
+        for record in (failed("q1"), answered("q1", "x")):
+            writer.append(record)
+    unsealed = store.records_path.read_bytes()
+    store.seal([(cell().key, "q1")])
+    store.records_path.write_bytes(unsealed)  # killed between the two files
+    again = RunStore(store.folder)
+    assert list(again.superseded()) == [failed("q1")]
+    again.seal([(cell().key, "q1")])
+    assert list(again.superseded()) == [failed("q1")]
+
+
+def test_what_was_asked_in_vain_is_in_the_ledger_and_marked(tmp_path: Path) -> None:
+    store = new(tmp_path)
+    with store.writing() as writer:
+        for record in (failed("q1"), answered("q1", "x")):
+            writer.append(record)
+    for _ in range(2):
+        store.write_calls()
+        lines = [json.loads(line) for line in (store.folder / "calls.jsonl").read_text().splitlines()]
+        assert [(line["error"], line.get("superseded")) for line in lines] == [(None, None), ("HTTP 500", True)]
+        store.seal([(cell().key, "q1")])
+
+
+def test_sealed_verdicts_do_not_depend_on_the_order_of_judging(tmp_path: Path) -> None:
+    contents = set()
+    for run_id, names in (("a", ("q1", "q2", "q3")), ("b", ("q3", "q1", "q2"))):
+        store = new(tmp_path, run_id)
+        with store.judging() as writer:
+            for name in names:
+                writer.append(verdict(name))
+        store.seal([(cell().key, name) for name in ("q2", "q1", "q3")])
+        assert [one.question_id for one in store.verdicts()] == ["q2", "q1", "q3"]
+        contents.add((store.folder / "verdicts.jsonl").read_bytes())
+    assert len(contents) == 1
 
 
 @pytest.mark.parametrize("left", ["records.jsonl", "manifest.json", "notes.txt"])
@@ -37,7 +135,17 @@ def test_a_folder_that_holds_anything_is_never_taken_for_a_new_run(tmp_path: Pat
     assert (tmp_path / "r1" / left).read_text() == "precious"
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"null", b'{"config": 5}', b"\xff", b"{"])
+def test_a_folder_that_a_kill_left_before_it_had_a_manifest_is_begun_anew(tmp_path: Path) -> None:
+    (tmp_path / "r1").mkdir()
+    for name in ("run.lock", "plan.json", ".manifest.json.part"):
+        (tmp_path / "r1" / name).write_text("")
+    assert new(tmp_path).manifest()["status"] == "running"
+
+
+UNTIMED = b'{"status": "running", "started": "yesterday", "config": {}, "identity": {}}'
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"null", b'{"config": 5}', b"\xff", b"{", UNTIMED])
 def test_a_damaged_manifest_is_named_and_hides_no_other_run(tmp_path: Path, content: bytes) -> None:
     broken, sound = new(tmp_path, "broken", started="2026-02-01"), new(tmp_path, "sound")
     (broken.folder / "manifest.json").write_bytes(content)
@@ -92,12 +200,10 @@ def test_calls_carry_their_cell_and_question(tmp_path: Path) -> None:
     assert {line["cell"] for line in lines} == {cell().key}
 
 
-def test_scores_keep_the_difference_between_zero_and_none(tmp_path: Path) -> None:
+def test_labels_are_kept_as_they_were_handed_in(tmp_path: Path) -> None:
     store = new(tmp_path)
-    store.write_scores([("c", "q1", Score("mrr", 0.0)), ("c", "q2", Score("mrr", None, "no_gold"))])
-    table = pq.read_table(store.folder / "scores.parquet").to_pydict()
-    assert table["value"] == [0.0, None]
-    assert table["reason"] == [None, "no_gold"]
+    store.write_labels("é\r\n")
+    assert store.labels_text() == "é\r\n"
 
 
 def _try_to_write(folder: Path, answer: multiprocessing.Queue[str]) -> None:
@@ -126,6 +232,12 @@ def test_latest_run_is_the_one_started_last(tmp_path: Path) -> None:
     new(tmp_path, "done", started="2026-01-03T00:00:00+00:00", status="finished")
     assert latest_run(tmp_path, unfinished=True).run_id == "new"
     assert latest_run(tmp_path).run_id == "done"
+
+
+def test_what_a_kill_left_of_a_merge_is_no_run(tmp_path: Path) -> None:
+    new(tmp_path, "old", started="2026-01-01T00:00:00+00:00")
+    new(tmp_path, ".whole.part", started="2026-01-02T00:00:00+00:00")
+    assert latest_run(tmp_path).run_id == "old"
 
 
 def test_no_run_is_an_error_that_says_where(tmp_path: Path) -> None:

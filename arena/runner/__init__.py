@@ -1,0 +1,13 @@
+"""Asking: questions x cells under a limit -> RunRecords in the journal.
+
+An error only the user can mend (`UserError`) stops the run, and what is done stays in the journal.
+"""
+
+from __future__ import annotations
+
+from arena.runner.contestant import Contestant, Entrant, plan, plan_keys
+from arena.runner.health import Keep
+from arena.runner.question import run_one
+from arena.runner.work import run
+
+__all__ = ["Contestant", "Entrant", "Keep", "plan", "plan_keys", "run", "run_one"]

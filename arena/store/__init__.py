@@ -1,0 +1,47 @@
+"""Run folders, and the only code that reads or writes their files. `arena.store.folder` lists them."""
+
+from __future__ import annotations
+
+from arena.plan import Key
+from arena.store.folder import (
+    CALLS,
+    FINISHED,
+    LABELS,
+    LEADERBOARD,
+    MANIFEST,
+    PLAN,
+    PROBE,
+    QUESTIONS,
+    RECORDS,
+    RUNNING,
+    SCORES,
+    STOPPED,
+    SUPERSEDED,
+    VERDICTS,
+    RunStore,
+    key_of,
+)
+from arena.store.latest import latest_run
+from arena.store.lock import LOCK
+
+__all__ = [
+    "CALLS",
+    "FINISHED",
+    "LABELS",
+    "LEADERBOARD",
+    "LOCK",
+    "MANIFEST",
+    "PLAN",
+    "PROBE",
+    "QUESTIONS",
+    "RECORDS",
+    "RUNNING",
+    "SCORES",
+    "STOPPED",
+    "SUPERSEDED",
+    "VERDICTS",
+    "Key",
+    "RunStore",
+    "key_of",
+    "latest_run",
+]

@@ -1,0 +1,55 @@
+"""Files of a run folder, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from arena.errors import RunStoreError
+from arena.journal import sync_folder
+
+
+def replace(target: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file beside `target` and put it in its place once it is on disk.
+
+    Of two files that are replaced one after the other, no power cut leaves the second new and the first old.
+
+    Raises:
+        RunStoreError: the disk refused; `target` is whole, the old one or the new.
+    """
+    part = target.with_name(f".{target.name}.part")
+    try:
+        with part.open("wb") as out:
+            write(out)
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(target)
+        sync_folder(target.parent)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise RunStoreError(
+            f"cannot write {str(target)!r}: {error.strerror or error}; the run's records are kept"
+        ) from error
+
+
+def replace_text(target: Path, text: str) -> None:
+    """`replace` with a text."""
+    replace(target, lambda out: out.write(text.encode()))
+
+
+def replace_json(target: Path, content: Mapping[str, Any]) -> None:
+    """`replace` with JSON for people to read."""
+    replace_text(target, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_text(path: Path) -> str:
+    """The file's text. Raises `RunStoreError` naming run and file."""
+    try:
+        return path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunStoreError(f"cannot read {path.name} of run {path.parent.name!r}: {error}") from error

@@ -1,0 +1,292 @@
+"""A run folder.
+
+RUNS_DIR/RUN_ID/
+    manifest.json      what was run, on what, with which versions; status running | stopped | finished
+    plan.json          which cells are asked which questions (arena.plan)
+    records.jsonl      the journal (arena.journal) of what happened; in input order once the run is finished
+    superseded.jsonl   records of failures that were asked again: out of the scores, and paid all the same
+    verdicts.jsonl     the journal of what judges said of the records
+    probe.jsonl        the journal of the latency probe; no part of the results
+    labels.jsonl       labels by people, as they were handed in
+    calls.jsonl        every model call, one a line, derived from the journals
+    scores.parquet     every metric of every question, derived
+    questions.parquet  every question of every cell, derived
+    leaderboard.json   the table (arena.report.leaderboard.Leaderboard), derived
+    run.lock           held by the one process that writes
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO, TypeVar
+
+from arena.errors import RunStoreError
+from arena.journal import RECORD_LINES, VERDICT_LINES, JournalWriter, Line, LineFormat, entries, record_of, scan
+from arena.plan import Key, RunPlan, read_plan
+from arena.store.calls import call_lines
+from arena.store.files import read_text, replace, replace_json, replace_text
+from arena.store.lock import LOCK, RunLock
+from arena.store.newest import Survey, Surveys
+from arena.store.sealing import seal, seal_verdicts
+from arena.store.tables import read_table, write_table
+from arena.types import RunRecord, Verdict
+
+MANIFEST, PLAN, RECORDS, SUPERSEDED = "manifest.json", "plan.json", "records.jsonl", "superseded.jsonl"
+VERDICTS, PROBE, LABELS = "verdicts.jsonl", "probe.jsonl", "labels.jsonl"
+CALLS, SCORES, QUESTIONS, LEADERBOARD = "calls.jsonl", "scores.parquet", "questions.parquet", "leaderboard.json"
+
+RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
+"""Status in the manifest. A killed run stays at `running`; only `finished` has nothing left to ask."""
+
+LINES = "lines"
+"""Key of the manifest: cell key -> the `run` that the cell's journal lines name."""
+
+T = TypeVar("T")
+
+_PARTS: Mapping[str, type] = {"status": str, "started": str, "config": dict, "identity": dict}
+
+
+def key_of(record: RunRecord) -> Key:
+    """The record's place in a run."""
+    return record.cell.key, record.question_id
+
+
+def _is_left_by_a_kill(name: str) -> bool:
+    """Whether the file is one that a run leaves before it has a manifest, and so before it has begun."""
+    return name in (LOCK, PLAN) or (name.startswith(".") and name.endswith(".part"))
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+class RunStore:
+    """One run folder. What writes takes the folder's lock, which one process holds at a time; reading needs none."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = RunLock(folder)
+        self._surveys = Surveys(folder)
+
+    @classmethod
+    def open(cls, folder: Path) -> RunStore:
+        """An existing run."""
+        if not (folder / MANIFEST).is_file():
+            raise RunStoreError(f"no run in {str(folder)!r}: a run folder holds {MANIFEST}")
+        return cls(folder)
+
+    @property
+    def run_id(self) -> str:
+        return self.folder.name
+
+    @property
+    def records_path(self) -> Path:
+        return self.folder / RECORDS
+
+    @contextmanager
+    def creating(self, manifest: Mapping[str, Any], plan: RunPlan | None = None) -> Iterator[JournalWriter[RunRecord]]:
+        """Make this folder a new run's, and hold it as `writing` does.
+
+        Raises:
+            RunStoreError: it holds a run, or anything else, already; or it cannot be made or written.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            raise RunStoreError(
+                f"cannot write to run folder {str(self.folder)!r}: {error.strerror}; choose another with --runs-dir"
+            ) from error
+        with self.holding():
+            if not all(_is_left_by_a_kill(entry.name) for entry in self.folder.iterdir()):
+                raise RunStoreError(
+                    f"run {self.run_id!r} exists in {str(self.folder.parent)!r}: continue it with --resume --run-id "
+                    f"{self.run_id}, or choose another --run-id"
+                )
+            if plan is not None:
+                self.write_plan(plan)
+            self.write_manifest(manifest)
+            with self.writing() as writer:
+                yield writer
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Hold the folder; a second process is refused, not queued."""
+        with self._lock.held():
+            yield
+
+    def writing(self) -> AbstractContextManager[JournalWriter[RunRecord]]:
+        """Hold the folder and its journal of records."""
+        return self._appending(RECORDS, RECORD_LINES)
+
+    def judging(self) -> AbstractContextManager[JournalWriter[Verdict]]:
+        """Hold the folder and its journal of verdicts."""
+        return self._appending(VERDICTS, VERDICT_LINES)
+
+    def probing(self) -> AbstractContextManager[JournalWriter[RunRecord]]:
+        """Hold the folder and the journal of its latency probe."""
+        return self._appending(PROBE, RECORD_LINES)
+
+    @contextmanager
+    def _appending(self, name: str, lines: LineFormat[T]) -> Iterator[JournalWriter[T]]:
+        with self.holding():
+            end = self._survey(name).end
+            with JournalWriter(self.folder / name, lines, self.lines(), end=end) as writer:
+                yield writer
+
+    def manifest(self) -> dict[str, Any]:
+        """The manifest as written.
+
+        Raises:
+            RunStoreError: it cannot be read, or is none.
+        """
+        try:
+            content = json.loads(read_text(self.folder / MANIFEST))
+        except ValueError as error:
+            raise RunStoreError(
+                f"{MANIFEST} of run {self.run_id!r} is damaged, and no JSON ({error}); restore a copy"
+            ) from error
+        if not isinstance(content, dict) or any(not isinstance(content.get(key), _PARTS[key]) for key in _PARTS):
+            raise RunStoreError(
+                f"{MANIFEST} of run {self.run_id!r} is damaged: it must hold {', '.join(_PARTS)}; restore a copy"
+            )
+        if not _is_time(content["started"]):
+            raise RunStoreError(
+                f"{MANIFEST} of run {self.run_id!r} is damaged: started is {content['started']!r}, which is no time; "
+                "restore a copy"
+            )
+        return content
+
+    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+        replace_json(self.folder / MANIFEST, manifest)
+
+    def lines(self) -> dict[str, str] | None:
+        """Cell key -> what the cell's journal lines name as their run (None: the manifest does not say)."""
+        return self.manifest().get(LINES)
+
+    def plan(self) -> RunPlan:
+        """What this folder is to hold: of a shard, its share alone.
+
+        Raises:
+            RunStoreError: it cannot be read, or there is none.
+        """
+        return self.whole_plan().share()
+
+    def whole_plan(self) -> RunPlan:
+        """What all shards of the run together are to hold. Raises as `plan`."""
+        return read_plan(read_text(self.folder / PLAN), f"{PLAN} of run {self.run_id!r}")
+
+    def write_plan(self, plan: RunPlan) -> None:
+        replace_json(self.folder / PLAN, plan.to_json())
+
+    def records(self) -> Iterator[RunRecord]:
+        """The records, the newest of every key, in the order of the file."""
+        return self._newest(RECORDS, RECORD_LINES)
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """The judges' verdicts, the newest of every key, in the order of the file."""
+        return self._newest(VERDICTS, VERDICT_LINES)
+
+    def every_verdict(self) -> Iterator[Verdict]:
+        """The verdicts, those that were asked for again included: all that was paid."""
+        return (entry.record for entry in entries(self.folder / VERDICTS, VERDICT_LINES))
+
+    def probe_records(self) -> Iterator[RunRecord]:
+        """The records of the latency probe."""
+        return self._newest(PROBE, RECORD_LINES)
+
+    def superseded(self) -> Iterator[RunRecord]:
+        """The records that were asked again later, each once: no part of the results, and of the bill."""
+        return (record_of(self.records_path, line, RECORD_LINES) for line in self.older_lines())
+
+    def older_lines(self) -> Iterator[Line]:
+        """The lines of `superseded`, not yet read as records."""
+        if not (self.folder / MANIFEST).exists():
+            return iter(())
+        path, found = self.folder / SUPERSEDED, self._survey(RECORDS)
+        known = {line.text for line in scan(path, self.lines())}
+        left = (line for line in scan(self.records_path) if found.is_older(line, known))
+        return chain(scan(path), left if found.older else ())
+
+    def newest_lines(self, name: str) -> Iterator[Line]:
+        """The lines of the journal `name` that count, not yet read as records."""
+        found = self._survey(name)
+        return (line for line in scan(self.folder / name) if found.counts(line))
+
+    def write_journal(self, name: str, lines: Iterable[bytes]) -> None:
+        """Make the journal `name` of lines of other runs, at once."""
+        replace(self.folder / name, lambda out: out.writelines(lines))
+
+    def _newest(self, name: str, lines: LineFormat[T], *, holding: bytes = b"") -> Iterator[T]:
+        found = self._survey(name)
+        wanted = entries(self.folder / name, lines, wanted=lambda line: holding in line.text and found.counts(line))
+        return (entry.record for entry in wanted)
+
+    def _survey(self, name: str) -> Survey:
+        return self._surveys.of(name, self.lines()) if (self.folder / name).exists() else Survey()
+
+    def done(self) -> set[Key]:
+        """Which (cell, question) pairs have a record."""
+        return {(key[0], key[1]) for key in self._survey(RECORDS).newest}
+
+    def failed(self) -> set[Key]:
+        """Which (cell, question) pairs have a record of a failure."""
+        likely = self._newest(RECORDS, RECORD_LINES, holding=b'"outcome":"failed"')
+        return {key_of(record) for record in likely if record.outcome == "failed"}
+
+    def seal(self, order: Sequence[Key]) -> None:
+        """Put records and verdicts in the order of `order`, and what is superseded beside them (`arena.store.sealing`).
+
+        While a run goes on, records are appended as they finish; this makes finished journals the same at any
+        concurrency.
+        """
+        lines = self.lines()
+        seal(self.records_path, self.folder / SUPERSEDED, order, self._survey(RECORDS), lines)
+        seal_verdicts(self.folder / VERDICTS, order, lines)
+
+    def write_calls(self) -> None:
+        """Derive calls.jsonl, the ledger of all that was asked of the contestants' models."""
+
+        def write(out: BinaryIO) -> None:
+            out.writelines(call_lines(self.records()))
+            out.writelines(call_lines(self.superseded(), superseded=True))
+
+        replace(self.folder / CALLS, write)
+
+    def write_table(
+        self, name: str, columns: Mapping[str, Sequence[object]], types: Mapping[str, type] = MappingProxyType({})
+    ) -> None:
+        """Write a table as `name`, one of SCORES and QUESTIONS. See `arena.store.tables.write_table`."""
+        write_table(self.folder / name, columns, types)
+
+    def read_table(self, name: str, names: Sequence[str] | None = None) -> dict[str, list[Any]]:
+        """The columns `names` (None: all) of the table `name`."""
+        return read_table(self.folder / name, names)
+
+    def write_leaderboard(self, leaderboard_json: str) -> None:
+        replace_text(self.folder / LEADERBOARD, leaderboard_json + "\n")
+
+    def leaderboard_json(self) -> str:
+        """leaderboard.json as text."""
+        return read_text(self.folder / LEADERBOARD)
+
+    def write_labels(self, text: str) -> None:
+        """Keep people's labels, as they were handed in."""
+        replace_text(self.folder / LABELS, text)
+
+    def labels_text(self) -> str | None:
+        """labels.jsonl as text; None: no labels were handed in."""
+        path = self.folder / LABELS
+        return read_text(path) if path.exists() else None
