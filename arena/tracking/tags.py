@@ -1,0 +1,64 @@
+"""Tags: what one filters runs by on MLflow's pages, and what finds a copy again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena.report.leaderboard import CellSummary
+from arena.report.markdown import render_markdown
+from arena.tracking.copies import PARENT_TAG, RUN_TAG
+from arena.tracking.finished import FinishedRun
+
+_TAG_CHARS = 5_000
+
+
+def run_tags(run: FinishedRun) -> Mapping[str, str]:
+    """Of the parent. Its description is the leaderboard."""
+    git = run.manifest.get("git") or {}
+    valid = all(_is_valid(cell) for cell in run.board.cells)
+    return _shared(run) | {
+        "mlflow.runName": run.store.run_id,
+        "mlflow.source.name": "arena track",
+        "mlflow.source.type": "LOCAL",
+        "mlflow.note.content": render_markdown(run.board)[:_TAG_CHARS],
+        "kind": "run",
+        "valid": _word(valid),
+        **({"mlflow.source.git.commit": str(git["commit"])} if git.get("commit") else {}),
+    }
+
+
+def cell_tags(run: FinishedRun, cell: CellSummary, parent_id: str) -> Mapping[str, str]:
+    """Of a child. Its description says why it is invalid, if it is, and what its figures are symptoms of."""
+    notes = [f"Invalid: {finding.message}" for finding in cell.guards]
+    notes += [f"{symptom.reading} Where to act: {symptom.where_to_act}" for symptom in cell.diagnosis]
+    return _shared(run) | {
+        PARENT_TAG: parent_id,
+        "mlflow.runName": f"{cell.strategy} {cell.retrieval_mode}",
+        "mlflow.note.content": "\n\n".join(notes)[:_TAG_CHARS],
+        "kind": "cell",
+        "strategy": cell.strategy,
+        "retrieval_mode": cell.retrieval_mode,
+        "llm": cell.llm or "none",
+        "tier": cell.fidelity_tier or "none",
+        "cell": cell.cell,
+        "valid": _word(_is_valid(cell)),
+        "invalid_metrics": ", ".join(finding.metric for finding in cell.guards if finding.metric),
+    }
+
+
+def _shared(run: FinishedRun) -> dict[str, str]:
+    return {
+        RUN_TAG: run.key,
+        "run_id": run.store.run_id,
+        "dataset": run.board.dataset.name,
+        "fingerprint": run.board.fingerprint,
+    }
+
+
+def _is_valid(cell: CellSummary) -> bool:
+    """Whether the cell as a whole is; a metric of it may still not be."""
+    return all(finding.metric is not None for finding in cell.guards)
+
+
+def _word(truth: bool) -> str:
+    return "true" if truth else "false"
