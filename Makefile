@@ -37,6 +37,8 @@ bench: $(VENV)/.installed ## measure this project's own speed and memory
 	$(BIN)/arena bench retrieval
 	$(BIN)/arena bench llm
 	$(BIN)/arena bench strategies
+	$(BIN)/arena bench scoring
+	$(BIN)/arena bench runner
 
 ui: $(VENV)/.installed ## open the MLflow store beside the runs
 	mkdir -p runs

@@ -14,6 +14,8 @@ from experiments.benches.embedding import measure_embedding
 from experiments.benches.index import measure_index
 from experiments.benches.llm import measure_llm
 from experiments.benches.retrieval import measure_retrieval
+from experiments.benches.runner import measure_runner
+from experiments.benches.scoring import measure_scoring
 from experiments.benches.startup import measure_startup
 from experiments.benches.strategies import measure_strategies
 from experiments.benches.world import measure_world
@@ -27,6 +29,8 @@ BENCHES: Mapping[str, Callable[[bool, Say], Mapping[str, Any]]] = {
     "embedding": lambda quick, say: measure_embedding(),
     "llm": lambda quick, say: measure_llm(400, 4_000, say=say) if quick else measure_llm(say=say),
     "index": lambda quick, say: measure_index(_QUICK_SIZES, say=say) if quick else measure_index(say=say),
+    "runner": lambda quick, say: measure_runner(10_000, say=say) if quick else measure_runner(say=say),
+    "scoring": lambda quick, say: measure_scoring(400, say=say) if quick else measure_scoring(say=say),
     "strategies": lambda quick, say: measure_strategies(6, say=say) if quick else measure_strategies(say=say),
     "retrieval": lambda quick, say: measure_retrieval(_QUICK_SIZES, say=say) if quick else measure_retrieval(say=say),
 }

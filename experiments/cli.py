@@ -18,8 +18,14 @@ import typer
 from arena.errors import UserError
 from experiments.cli_groups import CHECK_FAILED, datasets_app, index_app, models_app, strategies_app
 from experiments.commands.cost import cost
+from experiments.commands.judge import judge
+from experiments.commands.merge import merge
 from experiments.commands.run import run
+from experiments.commands.sample_size import sample_size
+from experiments.commands.score import score
 from experiments.commands.show import show
+from experiments.commands.track import track
+from experiments.commands.verify import verify
 
 MEND_FIRST = 2
 
@@ -33,7 +39,7 @@ app.add_typer(index_app, name="index")
 app.add_typer(datasets_app, name="datasets")
 app.add_typer(models_app, name="models")
 app.add_typer(strategies_app, name="strategies")
-for command in (run, show, cost):
+for command in (run, show, score, judge, cost, verify, merge, track, sample_size):
     app.command()(command)
 
 
@@ -80,7 +86,10 @@ def doctor() -> None:
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="embedding, index, llm, retrieval, startup, strategies or world.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="embedding, index, llm, retrieval, runner, scoring, startup, strategies or world."),
+    ],
     quick: Annotated[bool, typer.Option("--quick", help="Leave out the largest sizes.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -88,8 +97,8 @@ def bench(
     from rich.console import Console
 
     from experiments.bench import bench_table, measure
-    from experiments.progress import Reporter
-    from experiments.tables import as_json
+    from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import as_json
 
     figures = measure(name, Reporter(Console(stderr=True)).say, quick=quick)
     if json:

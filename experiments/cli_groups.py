@@ -27,7 +27,7 @@ def datasets_list() -> None:
     """Show every dataset and how to write it after --dataset."""
     from rich.console import Console
 
-    from experiments.tables import datasets_table
+    from experiments.terminal.tables import datasets_table
 
     Console().print(datasets_table())
 
@@ -40,7 +40,7 @@ def datasets_info(
     """Count kinds, hops, homonym titles and words of a dataset, and show its fingerprint."""
     from arena.datasets import load_dataset
     from arena.datasets.info import describe
-    from experiments.tables import as_json, info_table, print_notes
+    from experiments.terminal.tables import as_json, info_table, print_notes
 
     info = describe(load_dataset(dataset))
     if json:
@@ -66,7 +66,7 @@ def datasets_make_world(
     from rich.console import Console
 
     from experiments.make_world import make_and_write
-    from experiments.progress import Reporter
+    from experiments.terminal.progress import Reporter
 
     make_and_write(out or Path(f"world-{documents}-{seed}"), documents, questions, seed, Reporter(Console()))
 
@@ -74,7 +74,7 @@ def datasets_make_world(
 @models_app.command("list")
 def models_list() -> None:
     """Show the named weights, their size, licence and source, and which are on this machine."""
-    from experiments.tables import models_text
+    from experiments.terminal.tables import models_text
 
     print(models_text())
 
@@ -84,8 +84,8 @@ def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena mo
     """Download named weights, verify their SHA-256, and print where they are."""
     from rich.console import Console
 
-    from experiments.equipment import fetch_weights
-    from experiments.progress import Reporter
+    from experiments.setup.equipment import fetch_weights
+    from experiments.terminal.progress import Reporter
 
     print(fetch_weights(name, Reporter(Console(stderr=True))))
 
@@ -93,8 +93,8 @@ def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena mo
 @strategies_app.command("list")
 def strategies_list(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Show every strategy, the tier it can run at and what it needs."""
-    from experiments.strategies_commands import list_facts, list_rows, list_table
-    from experiments.tables import as_json
+    from experiments.contestants.commands import list_facts, list_rows, list_table
+    from experiments.terminal.tables import as_json
 
     listed, problems = list_facts()
     if json:
@@ -113,8 +113,8 @@ def strategies_show(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show a strategy beside its paper: decision points, settings, differences clause by clause, figure."""
-    from experiments.strategies_commands import facts_text, show_facts
-    from experiments.tables import as_json
+    from experiments.contestants.commands import facts_text, show_facts
+    from experiments.terminal.tables import as_json
 
     facts = show_facts(name)
     print(as_json(facts) if json else facts_text(facts))
@@ -132,7 +132,7 @@ def strategies_labels(
     mode: Annotated[str | None, typer.Option(help="The retrieval mode that counts, where the run has several.")] = None,
 ) -> None:
     """Label each question of a run with the simplest strategy that answered it right: A, B or C."""
-    from experiments.strategies_commands import label_run
+    from experiments.contestants.commands import label_run
 
     print(label_run(run_folder, out, mode))
 
@@ -149,7 +149,7 @@ def index_build(
     from rich.console import Console
 
     from experiments.index_commands import build
-    from experiments.progress import Reporter
+    from experiments.terminal.progress import Reporter
 
     print(build(config, given(dataset=dataset), Reporter(Console(stderr=True))))
 
@@ -158,7 +158,7 @@ def index_build(
 def index_info(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Show every index in the cache: model, chunking, engine, counts and size."""
     from experiments.index_commands import info_rows, info_table
-    from experiments.tables import as_json
+    from experiments.terminal.tables import as_json
 
     rows = info_rows()
     if json:
@@ -178,7 +178,7 @@ def index_verify(
     from rich.console import Console
 
     from experiments.index_commands import verify
-    from experiments.progress import Reporter
+    from experiments.terminal.progress import Reporter
 
     problems = verify(config, given(dataset=dataset), Reporter(Console(stderr=True)))
     for problem in problems:

@@ -7,7 +7,7 @@ from pathlib import Path
 from arena.datasets.jsonl import write_jsonl
 from arena.datasets.world import check_world, make_world
 from arena.errors import DatasetError
-from experiments.progress import Reporter
+from experiments.terminal.progress import Reporter
 
 
 def make_and_write(out: Path, documents: int, questions: int, seed: int, reporter: Reporter) -> None:

@@ -17,10 +17,10 @@ from arena.config import LLMSettings, RunConfig, SampleConfig
 from arena.llm import open_model
 from arena.runner import run_one
 from arena.types import RunRecord
-from experiments.compose import contestants
-from experiments.equipment import fetch_weights
-from experiments.prepared import Prepared, prepare
-from experiments.progress import Reporter
+from experiments.setup.compose import contestants
+from experiments.setup.equipment import fetch_weights
+from experiments.setup.prepared import Prepared, prepare
+from experiments.terminal.progress import Reporter
 
 Say = Callable[[str], None]
 

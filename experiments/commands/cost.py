@@ -13,12 +13,15 @@ def cost(
     config: Annotated[Path | None, typer.Option(help="YAML file whose `prices` go over the run's.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Print what a run used and cost, by cell and role. Asks no model, so a run can be priced anew at any time."""
+    """Print what a run used and cost, by cell and role, and what judging took beside it.
+
+    Asks no model, so a run can be priced anew at any time.
+    """
     from rich.console import Console
 
-    from experiments.cost import cost_fields, cost_notes, cost_of, cost_table
-    from experiments.printing import print_table
-    from experiments.tables import as_json
+    from experiments.costs.cost import cost_fields, cost_notes, cost_of, cost_table
+    from experiments.terminal.printing import print_table
+    from experiments.terminal.tables import as_json
 
     found = cost_of(run_folder, config)
     if json:

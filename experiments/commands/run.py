@@ -41,7 +41,6 @@ def run(
     llm: Annotated[str | None, typer.Option(help="PROVIDER:NAME, local:smollm2-135m, local:PATH.gguf, fake:.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Any OpenAI-compatible server (vLLM, llama.cpp, ...).")] = None,
     judge: Annotated[str | None, typer.Option(help="PROVIDER:NAME of a model that judges the answers.")] = None,
-    judge_base_url: Annotated[str | None, typer.Option(help="The judge's OpenAI-compatible server.")] = None,
     cache: Annotated[bool | None, typer.Option(help="Take replies paid for before.", show_default=False)] = None,
     max_usd: Annotated[float | None, typer.Option(help="Stop, resumably, once so much is spent.")] = None,
     max_run_tokens: Annotated[int | None, typer.Option(help="Stop once all calls took so many tokens.")] = None,
@@ -58,12 +57,11 @@ def run(
         str | None, typer.Option(help="i/n: ask the i-th of n shares of the questions; `arena merge` joins them.")
     ] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Questions in flight at once; default 8.")] = None,
-    question_timeout: Annotated[float | None, typer.Option(help="Seconds after which a question has failed.")] = None,
-    health_check: Annotated[
-        bool | None, typer.Option(help="Stop where a cell fails at once.", show_default=False)
-    ] = None,
-    latency_probe: Annotated[int | None, typer.Option(help="Questions per cell asked again, one at a time.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of sampling and of the bootstrap; default 0.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Any setting of a config, as in judge.repeats=3; repeatable."),
+    ] = None,
     mlflow: Annotated[bool | None, typer.Option(help="Copy the run to MLflow.", show_default=False)] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:
@@ -74,32 +72,36 @@ def run(
         arena run --dataset musique:dev.jsonl --strategies retrieval_only --modes dense,hybrid
         arena run --dataset jsonl:my_data --llm openai:my-model --base-url http://127.0.0.1:8000/v1
         arena run study.yaml --dry-run
+        arena run study.yaml --judge openai:gpt-4.1 --set latency_probe=20
         arena run --resume --max-usd 20
-        arena run study.yaml --judge openai:gpt-4.1
     """
-    options = given(
-        dataset=dataset,
+    place = given(dataset=dataset, runs_dir=runs_dir, run_id=run_id, concurrency=concurrency, seed=seed, mlflow=mlflow)
+    parts = given(
         strategies=_names(strategies),
         modes=_names(modes),
-        runs_dir=runs_dir,
-        run_id=run_id,
-        concurrency=concurrency,
-        question_timeout_seconds=question_timeout,
-        health_check=health_check,
-        latency_probe=latency_probe,
-        seed=seed,
-        mlflow=mlflow,
         llm=given(model=llm, base_url=base_url, cache=cache),
-        judge=given(llm=given(model=judge, base_url=judge_base_url)),
+        judge=given(llm=given(model=judge)),
         budget=given(max_usd=max_usd, max_tokens=max_run_tokens),
         sample=given(limit=limit, part=part, ids=_names(ids)),
     )
-    if dry_run and (resume or retry_failed):
+    how = Continuation(resume or retry_failed, retry_failed, _shard(shard))
+    if dry_run and how.resume:
         raise ConfigError("--dry-run is about a new run, and --resume continues one: leave one of them out")
+    _go(config, _with_settings(place | parts, settings), how, dry_run=dry_run, json=json)
+
+
+def _with_settings(options: dict[str, Any], settings: list[str] | None) -> dict[str, Any]:
+    if not settings:
+        return options
+    from arena.config import merge, parse_settings
+
+    return merge(parse_settings(settings), options)
+
+
+def _go(config: Path | None, options: dict[str, Any], how: Continuation, *, dry_run: bool, json: bool) -> None:
     if dry_run:
         _print_expected(config, options, json=json)
     else:
-        how = Continuation(resume or retry_failed, retry_failed, _shard(shard))
         _run_and_print(config, options, how, json=json)
 
 
@@ -107,10 +109,10 @@ def _run_and_print(config: Path | None, options: dict[str, Any], how: Continuati
     from rich.console import Console
 
     from arena.report.console import print_leaderboard
-    from experiments.farewell import print_next_steps
-    from experiments.launch import launch
-    from experiments.progress import Reporter
-    from experiments.study import track_outcome
+    from experiments.runs.farewell import print_next_steps
+    from experiments.runs.launch import launch
+    from experiments.runs.study import track_outcome
+    from experiments.terminal.progress import Reporter
 
     console, reporter = Console(), Reporter(Console(stderr=True), quiet=json)
     more: dict[str, Any] = given(shard=how.shard, retry_failed=how.retry_failed or None)
@@ -129,12 +131,12 @@ def _run_and_print(config: Path | None, options: dict[str, Any], how: Continuati
 def _print_expected(config: Path | None, options: dict[str, Any], *, json: bool) -> None:
     from rich.console import Console
 
-    from experiments.dry_run import dry_run
-    from experiments.dry_run_table import dry_run_fields, dry_run_notes, dry_run_table
-    from experiments.launch import settings_of
-    from experiments.printing import print_table
-    from experiments.progress import Reporter
-    from experiments.tables import as_json
+    from experiments.dry_runs.run import dry_run
+    from experiments.dry_runs.table import dry_run_fields, dry_run_notes, dry_run_table
+    from experiments.runs.launch import settings_of
+    from experiments.terminal.printing import print_table
+    from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import as_json
 
     expected = dry_run(settings_of(config, options), Reporter(Console(stderr=True), quiet=json))
     if json:

@@ -12,19 +12,26 @@ def show(
     run_folder: Annotated[Path, typer.Argument(help="A finished run, as in runs/RUN_ID.")],
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
 ) -> None:
-    """Print the leaderboard of a finished run again, and what its controllers did."""
+    """Print the leaderboard of a finished run, and what it rests on.
+
+    Comparisons, failures, symptoms and where to act, controllers, judges, figures by kind and hops.
+    """
     from rich.console import Console
 
     from arena.report.console import print_leaderboard
-    from arena.report.controllers_table import print_controllers
+    from arena.report.details import print_details
     from arena.report.markdown import render_markdown
     from arena.store import RunStore
-    from experiments.study import read_leaderboard
+    from experiments.runs.study import read_leaderboard, staleness
+    from experiments.terminal.progress import Reporter
 
-    board = read_leaderboard(RunStore.open(run_folder))
+    store = RunStore.open(run_folder)
+    board = read_leaderboard(store)
+    if stale := staleness(store):
+        Reporter(Console(stderr=True)).warn(stale)
     if markdown:
         print(render_markdown(board))
     else:
         console = Console()
         print_leaderboard(board, console)
-        print_controllers(board, console)
+        print_details(board, console)

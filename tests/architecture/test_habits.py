@@ -63,8 +63,8 @@ def test_broad_excepts_stand_only_where_foreign_code_may_raise_anything() -> Non
     assert found == {
         "arena/datasets/__init__.py",
         "arena/llm/client.py",
-        "arena/runner.py",
-        "experiments/search_tool.py",
+        "arena/runner/question.py",
+        "experiments/setup/search_tool.py",
         "indexing/batching.py",
         "indexing/engines/edge.py",
         "strategies/table.py",

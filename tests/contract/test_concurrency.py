@@ -19,6 +19,7 @@ from tests.contract.contestants import ENTRIES, VARIANTS, reads_tokens
 from tests.contract.parrot_model import contestant
 from tests.contract.shelf import ShelfRetriever
 from tests.samples import QUESTIONS as ALL_KINDS
+from tests.unit.contestants import into
 
 QUESTIONS = (ALL_KINDS[0], ALL_KINDS[3], ALL_KINDS[4])  # multi-hop, summary, unanswerable
 
@@ -64,7 +65,7 @@ async def play(concurrency: int) -> list[RunRecord]:
             for entry in ENTRIES
             if not reads_tokens(VARIANTS[entry])
         ]
-        await run(entrants, done=set(), keep=kept.append, concurrency=concurrency)
+        await run(entrants, done=set(), keep=into(kept), concurrency=concurrency)
     return sorted(map(timeless, kept), key=key_of)
 
 

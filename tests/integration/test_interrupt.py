@@ -1,14 +1,21 @@
-"""Stopped from outside: by Ctrl-C, by SIGTERM, by a kill."""
+"""Stopped from outside: by Ctrl-C, by SIGTERM, by a closed terminal, by a kill."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
+import termios
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,11 +40,24 @@ def stop(study: Path, folder: Path, how: signal.Signals, *, hears_ctrl_c: bool =
 
     Whether it `hears_ctrl_c` is said here, because it would else depend on how these tests were started.
     """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler if hears_ctrl_c else signal.SIG_IGN)
-    try:
+    with _inherited(signal.SIGINT, signal.default_int_handler if hears_ctrl_c else signal.SIG_IGN):
         return _stop(study, folder, how)
+
+
+@pytest.fixture(autouse=True)
+def _hears_hang_ups() -> Iterator[None]:
+    """Also where these tests were started by nohup, which has its children ignore them."""
+    with _inherited(signal.SIGHUP, signal.SIG_DFL):
+        yield
+
+
+@contextmanager
+def _inherited(number: signal.Signals, handler: Any) -> Iterator[None]:
+    before = signal.signal(number, handler)
+    try:
+        yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
 
 
 def _stop(study: Path, folder: Path, how: signal.Signals) -> tuple[int, str]:
@@ -55,7 +75,7 @@ def _stop(study: Path, folder: Path, how: signal.Signals) -> tuple[int, str]:
     return process.returncode, err
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_what_is_done_is_kept_and_how_to_continue_is_said(
     arena: Arena, slow_study: Path, tmp_path: Path, how: signal.Signals
 ) -> None:
@@ -69,6 +89,57 @@ def test_what_is_done_is_kept_and_how_to_continue_is_said(
     assert json.loads((folder / "manifest.json").read_text())["status"] == "stopped"
     assert arena("run", "--resume", "--run-id", "r1", "--runs-dir", tmp_path / "runs").code == 0
     assert len(list(read(folder / "records.jsonl"))) == 9
+
+
+def test_a_closed_terminal_stops_the_run_where_it_is(slow_study: Path, tmp_path: Path) -> None:
+    """The hang-up comes with a terminal that takes no more output."""
+    folder = tmp_path / "runs" / "r1"
+    terminal, side = pty.openpty()
+    code = "from experiments.cli import main; import sys; main(sys.argv[1:])"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "run", str(slow_study)],
+        cwd=ROOT,
+        stdin=side,
+        stdout=side,
+        stderr=side,
+        start_new_session=True,
+        preexec_fn=_take_terminal,
+    )
+    os.close(side)
+    shown = _read_until_two_records(terminal, process, folder / "records.jsonl")
+    os.close(terminal)
+    process.wait(timeout=30)
+    assert b"answers: " in shown
+    assert b"closed_book" in shown
+    assert 2 <= len(list(read(folder / "records.jsonl"))) < 9
+    assert json.loads((folder / "manifest.json").read_text())["status"] == "stopped"
+
+
+def _take_terminal() -> None:
+    """Make the standard input this session's terminal, whose closing the kernel then tells it of."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _read_until_two_records(terminal: int, process: subprocess.Popen[bytes], journal: Path) -> bytes:
+    shown = b""
+    deadline = time.monotonic() + 90
+    while process.poll() is None and time.monotonic() < deadline:
+        ready, _, _ = select.select([terminal], [], [], 0.05)
+        if ready:
+            shown += os.read(terminal, 65_536)
+        if journal.exists() and journal.read_bytes().count(b"\n") >= 2:
+            break
+    return shown
+
+
+def test_a_hang_up_that_nohup_ignores_stays_ignored(arena: Arena, study: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        done = arena("run", study, "--run-id", "r1", "--strategies", "closed_book")
+        assert done.code == 0, done.err
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_sigterm_is_heard_where_ctrl_c_is_ignored(slow_study: Path, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_an_edited_prompt_is_another_experiment(
     monkeypatch.syspath_prepend(edited)
     done = arena("run", "--resume", "--run-id", "r1", "--runs-dir", tmp_path / "runs")
     assert done.code == 2
-    assert re.search(r"these settings differ: prompts\.hyde: '\w{16}' -> '\w{16}'\.", done.err)
+    assert re.search(r"these settings differ: .*contestants\.hyde\.prompts: '\w{16}' -> '\w{16}'\.", done.err)
 
 
 @pytest.mark.usefixtures("installed")

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from arena.journal import read
+from arena.metrics import METRICS
 from arena.report.leaderboard import Leaderboard
 from arena.types import RunRecord
 from tests.integration.conftest import Arena
@@ -20,6 +21,9 @@ TIMES = {
     "service_seconds",
     "latency_seconds",
     "seconds",
+    "warm_up",
+    "n_warm_up",
+    "warm_up_seconds",
 }
 
 
@@ -51,7 +55,7 @@ def test_a_run_leaves_everything_it_promises(arena: Arena, study: Path, tmp_path
     assert all(cell.n_answered + cell.n_abstained + cell.n_failed == cell.n_questions for cell in board.cells)
     records: list[RunRecord] = [entry.record for entry in read(folder / "records.jsonl")]
     assert len(records) == 29
-    assert pq.read_table(folder / "scores.parquet").num_rows == 29 * 11
+    assert pq.read_table(folder / "scores.parquet").num_rows == 29 * len(METRICS)
     assert len((folder / "calls.jsonl").read_text().splitlines()) == sum(len(record.calls) for record in records) == 19
     manifest = json.loads((folder / "manifest.json").read_text())
     assert (manifest["status"], manifest["fingerprint"]) == ("finished", board.fingerprint)
@@ -127,7 +131,7 @@ def test_a_stopped_run_continues_to_the_same_journal(arena: Arena, study: Path, 
 
 @pytest.mark.parametrize(
     ("option", "value", "named"),
-    [("--seed", "4", "config.seed: 0 -> 4"), ("--limit", "2", "config.sample.limit: None -> 2")],
+    [("--seed", "4", "config.seed: 0 -> 4"), ("--limit", "2", "3 questions of retrieval_only/dense/")],
 )
 def test_a_run_is_not_continued_under_other_settings(
     arena: Arena, study: Path, tmp_path: Path, option: str, value: str, named: str
@@ -181,6 +185,6 @@ def test_a_changed_dataset_stops_a_continuation(arena: Arena, study: Path, tmp_p
 def test_too_many_failures_exit_with_3_after_the_table(arena: Arena, study: Path, tmp_path: Path) -> None:
     script = tmp_path / "broken.yaml"
     script.write_text("rules:\n  - error: 400\n")
-    done = arena("run", study, "--strategies", "vanilla", "--llm", f"fake:{script}")
+    done = arena("run", study, "--strategies", "vanilla", "--llm", f"fake:{script}", "--set", "health_check=false")
     assert done.code == 3
     assert "failed" in done.out

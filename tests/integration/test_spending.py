@@ -203,6 +203,37 @@ def test_a_probe_of_the_fake_itself_expects_what_a_run_then_uses(arena: Arena, s
     assert expected["output_tokens"] == pytest.approx(3 * used["output"])
 
 
+def test_a_dry_run_says_what_the_judge_would_take(arena: Arena, with_index: Path, tmp_path: Path) -> None:
+    judged = ("--judge", "openai:gpt-4.1", "--llm", "openai:gpt-4o-mini")
+    done = arena("run", with_index, *judged, "--set", "judge.repeats=2", "--dry-run", "--json")
+    assert done.code == 0, done.err
+    expected = json.loads(done.out)
+    accuracy, faithfulness = expected["judging"]
+    assert (accuracy["metric"], accuracy["llm"]) == ("answer_accuracy", "openai:gpt-4.1")
+    assert (accuracy["n_verdicts"], accuracy["n_observed"]) == (18, 6)
+    assert 0 < accuracy["usd"] < accuracy["usd_with_full_replies"]
+    assert faithfulness["input_tokens"] > faithfulness["output_tokens"] > 0
+    parts = [*expected["cells"], *expected["judging"]]
+    assert expected["total"]["usd"] == pytest.approx(sum(part["usd"] for part in parts))
+    assert expected["total"]["calls"] == pytest.approx(sum(part["calls"] for part in parts))
+    table = arena("run", with_index, *judged, "--dry-run").out
+    assert "judge: answer_accuracy" in table
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_dry_run_expects_of_the_judge_what_judging_then_takes(arena: Arena, small: Path, tmp_path: Path) -> None:
+    """Every answer is tried here, and the fake judges as itself, so nothing is estimated."""
+    assert arena("run", small, "--run-id", "r1", "--limit", "3").code == 0
+    dry = json.loads(arena("run", small, "--limit", "3", "--judge", "fake:", "--dry-run", "--json").out)
+    assert [cell["source"] for cell in dry["cells"]] == ["run"] * len(dry["cells"])
+    assert arena("judge", tmp_path / "runs" / "r1", "--judge", "fake:").code == 0
+    cards = {card["metric"]: card for card in board(tmp_path / "runs" / "r1")["judges"]}
+    assert any(one["calls"] for one in dry["judging"])
+    for one in dry["judging"]:
+        if one["calls"]:
+            assert one["calls"] == pytest.approx(cards[one["metric"]]["calls"])
+
+
 def test_a_dry_run_continues_nothing(arena: Arena) -> None:
     done = arena("run", "--dry-run", "--resume")
     assert done.code == 2

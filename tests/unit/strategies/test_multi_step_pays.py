@@ -13,7 +13,7 @@ import anyio
 from arena.datasets import load_dataset
 from arena.protocols import RetrievalSettings, Tools
 from arena.types import Dataset, Document, Question
-from experiments.labels import complexity
+from experiments.contestants.labels import complexity
 from strategies import find_variant
 from strategies.adaptive import Label
 from strategies.parsing import ABSTENTION

@@ -1,0 +1,1 @@
+"""The strategies as a reader sees them: lists, cards, labels."""

@@ -1,0 +1,1 @@
+"""What runs may cost, what they did cost, and how many questions are worth asking."""

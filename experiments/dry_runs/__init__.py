@@ -1,0 +1,1 @@
+"""What a run would cost, before anything is spent."""

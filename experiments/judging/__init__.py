@@ -1,0 +1,1 @@
+"""Judges at work on a run, while it goes on or long after."""

@@ -1,0 +1,73 @@
+"""Judging the answers of a run: what has no verdict yet gets one, and what is paid is kept."""
+
+from __future__ import annotations
+
+import anyio
+
+from arena.errors import RunInterrupted, UserError
+from arena.judges.family import same_family
+from arena.judges.health import check_can_judge
+from arena.llm import is_fake
+from arena.store import RunStore
+from experiments.judging.opening import judge_budget, open_judge
+from experiments.judging.session import JudgeSession, judge_answers
+from experiments.process.resuming import resume_command
+from experiments.scoring.conclusion import PastRun, open_past_run
+from experiments.setup.prepared import Prepared
+from experiments.terminal.progress import Reporter
+
+
+def judge_run(prepared: Prepared, store: RunStore, reporter: Reporter) -> None:
+    """Judge every answer of a run that its config's judge has not judged yet; without a judge, nothing.
+
+    Raises as `judge_past_run`.
+    """
+    if prepared.config.judge is not None:
+        run = open_past_run(store, prepared.lineup.dataset, prepared.config)
+        judge_past_run(run, reporter, again=resume_command(store))
+
+
+def judge_past_run(run: PastRun, reporter: Reporter, *, again: str) -> None:
+    """Judge what of a run's answers has no verdict of its config's judge; `again` is the command that goes on.
+
+    A verdict that a failed call left without a value is asked for once more; the newer one counts.
+
+    Raises:
+        RunInterrupted: it was stopped, by the user or by an error that only the user can mend. Verdicts are kept.
+        UserError: such an error before anything was asked.
+    """
+    if run.config.judge is None:
+        return
+    _warn_of_kin(run, run.config.judge.llm.model, reporter)
+    session = JudgeSession(run, run.config.judge)
+    try:
+        anyio.run(judge_answers, session, reporter)
+    except UserError as error:
+        if session.begun:
+            raise RunInterrupted(f"{error}\n{session.kept(again)}") from error
+        raise
+    if session.interrupted:
+        raise RunInterrupted(f"stopped; {session.kept(again)}")
+
+
+async def check_judge(prepared: Prepared, store: RunStore, reporter: Reporter) -> None:
+    """Let the judge of a config, if there is one, show on a made-up answer that it can judge; see `health_check`.
+
+    Raises:
+        UserError: it cannot.
+    """
+    config = prepared.config
+    if config.judge is None or not config.health_check:
+        return
+    async with open_judge(config, reporter, budget=judge_budget(config, store)) as model:
+        await check_can_judge(model)
+
+
+def _warn_of_kin(run: PastRun, judge: str, reporter: Reporter) -> None:
+    models = {planned.cell.llm for planned in run.plan.cells if planned.cell.llm is not None}
+    kin = sorted(model for model in models if same_family(judge, model))
+    if kin and not is_fake(judge):
+        reporter.warn(
+            f"judge {judge!r} rates answers of {', '.join(kin)}, the same model or one of its family: judges prefer "
+            "their own kind; let another family judge before you trust a comparison between families"
+        )

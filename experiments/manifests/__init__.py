@@ -1,0 +1,1 @@
+"""What a run must remember to be understood, repeated and continued."""

@@ -1,0 +1,1 @@
+"""One run: begun, continued, shared out, joined, ended."""

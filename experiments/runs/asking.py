@@ -1,0 +1,151 @@
+"""Asking what is left to ask of a run, and what is kept when that is stopped."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import anyio
+
+from arena.errors import ConfigError, RunInterrupted, RunStoreError, UserError
+from arena.journal import JournalWriter
+from arena.llm.budget import Budget
+from arena.report.rows import names_of
+from arena.runner import Keep, plan_keys, run
+from arena.store import STOPPED, RunStore
+from arena.types import RunRecord
+from experiments.costs.sample_size import sample_size_note
+from experiments.costs.spending import given_up_note, open_budget, price_table, spent_note
+from experiments.judging.run import check_judge
+from experiments.process.clock import now
+from experiments.process.collecting import short_pauses
+from experiments.process.keeping import keeper
+from experiments.process.stopping import stopping
+from experiments.runs.held_back import HeldBack
+from experiments.setup.entrants import open_entrants
+from experiments.setup.prepared import Prepared
+from experiments.terminal.progress import Reporter
+from experiments.terminal.run_progress import Note
+from experiments.terminal.run_tally import CellTally, RunTally
+
+OpenJournal = Callable[[], AbstractContextManager[JournalWriter[RunRecord]]]
+
+
+@dataclass(slots=True)
+class _Session:
+    """One process's work on a run: how far it got, for whoever has to say so."""
+
+    budget: Budget
+    tally: RunTally
+    begun: bool = False
+    interrupted: bool = False
+    spent_before: tuple[float, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.spent_before = (self.budget.spent_usd, self.budget.spent_tokens)
+
+    def notes(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """What the manifest keeps of what was spent."""
+        usd, tokens = self.spent_before
+        kept = self.tally.whole
+        lost_usd = self.budget.spent_usd - usd - (kept.usd or 0.0)
+        lost_tokens = self.budget.spent_tokens - tokens - kept.tokens
+        return spent_note(self.budget) | given_up_note(manifest, max(lost_usd, 0.0), lost_tokens)
+
+
+def complete(prepared: Prepared, store: RunStore, open_journal: OpenJournal, reporter: Reporter) -> None:
+    """Ask what has no record yet, and what is to be asked again.
+
+    Raises:
+        RunInterrupted: it was stopped after it had begun, by the user or by an error that only the user can mend.
+        UserError: such an error before it had begun; nothing was asked.
+    """
+    _refuse_an_empty_index(prepared)
+    session = _Session(open_budget(prepared.config, store), _tally(prepared, store))
+    try:
+        anyio.run(_ask, prepared, store, open_journal, session, reporter)
+    except UserError as error:
+        if session.begun:
+            raise RunInterrupted(f"{error}\n{_kept(store, session)}") from error
+        raise
+    if session.interrupted:
+        raise RunInterrupted(f"stopped; {_kept(store, session)}" if session.begun else "stopped; nothing was begun")
+
+
+def _refuse_an_empty_index(prepared: Prepared) -> None:
+    if prepared.equipment is not None and not prepared.equipment.index_facts["passages"]:
+        raise ConfigError(
+            f"the index of {prepared.lineup.dataset.name!r} holds no passage, and every retrieval would come back "
+            "empty: give the dataset documents"
+        )
+
+
+def _kept(store: RunStore, session: _Session) -> str:
+    """What is done and how to go on; the run is marked as stopped, with what it has spent."""
+    with suppress(RunStoreError), store.holding():  # the folder may be what went wrong
+        manifest = store.manifest()
+        store.write_manifest(manifest | {"status": STOPPED} | session.notes(manifest))
+    whole = session.tally.whole
+    again = f"arena run --resume --run-id {store.run_id} --runs-dir {shlex.quote(str(store.folder.parent))}"
+    return f"{whole.done} of {whole.total} answers are kept in {str(store.folder)!r}; continue with: {again}"
+
+
+async def _ask(
+    prepared: Prepared, store: RunStore, open_journal: OpenJournal, session: _Session, reporter: Reporter
+) -> None:
+    """Open the model, then the folder, and ask every question that has no record yet."""
+    config = prepared.config
+    with anyio.CancelScope() as scope:
+
+        def stop() -> None:
+            session.interrupted = True
+            scope.cancel()
+
+        async with AsyncExitStack() as stack:
+            stack.enter_context(stopping(stop))
+            entrants = await stack.enter_async_context(open_entrants(prepared, session.budget, reporter))
+            await check_judge(prepared, store, reporter)
+            stack.enter_context(short_pauses())
+            writer = stack.enter_context(open_journal())
+            session.begun = True
+            reporter.say(sample_size_note(len(seat.questions) for seat in prepared.seats))
+            note = stack.enter_context(reporter.answers(session.tally))
+            records = HeldBack(_keeper(writer, note), config.llm.breaker_failures)
+            await run(
+                entrants,
+                done=store.done() - prepared.again,
+                keep=records.take,
+                concurrency=config.concurrency,
+                timeout_seconds=config.question_timeout_seconds,
+                health_check=config.health_check,
+            )
+            await records.release()
+
+
+def _keeper(writer: JournalWriter[RunRecord], note: Note) -> Keep:
+    """Appends records to the journal and notes each once it is there."""
+    append = keeper(writer)
+
+    async def keep(record: RunRecord) -> None:
+        await append(record)
+        note(record)
+
+    return keep
+
+
+def _tally(prepared: Prepared, store: RunStore) -> RunTally:
+    """Where every cell stands before anything is asked."""
+    seats, done = prepared.seats, store.done() - prepared.again
+    _, names = names_of([seat.cell for seat in seats])
+    kept = dict.fromkeys((seat.cell.key for seat in seats), 0)
+    for key in plan_keys(seats):
+        kept[key[0]] += key in done
+    cells = {
+        key: CellTally(name, len(seat.questions), kept[key]) for seat, name, key in zip(seats, names, kept, strict=True)
+    }
+    prices = price_table(prepared.config, now())
+    return RunTally(cells, partial(prices.usd, base_url=prepared.config.llm.base_url))

@@ -1,0 +1,38 @@
+"""What a finished run says at its end: where everything is, and where to look next."""
+
+from __future__ import annotations
+
+import shlex
+
+from rich.console import Console
+
+from experiments.runs.study import Outcome
+
+
+def print_next_steps(outcome: Outcome, mlflow_run: str | None, console: Console) -> None:
+    """Print the run's places and the commands that come next: of a shard, the merge; else what a newcomer wants."""
+    store = outcome.store
+    folder, runs_dir = shlex.quote(str(store.folder)), shlex.quote(str(store.folder.parent))
+    lines = [f"run folder   {store.folder}  (records.jsonl, scores.parquet, leaderboard.json)"]
+    if mlflow_run:
+        lines.append(f"MLflow       run {mlflow_run}; `make ui` opens the store beside the runs")
+    if shard := store.whole_plan().shard:
+        lines.append(
+            f"to join      arena merge {folder} ... --into NAME      (the folders of all {shard.of} shards; this is "
+            f"number {shard.index})"
+        )
+    else:
+        lines += [
+            f"why          arena show {folder}      (which differences count, why answers fail, where to act)",
+            "your data    arena run --dataset jsonl:DIR      (corpus.jsonl and questions.jsonl; see README)",
+            "your model   arena run --llm openai:NAME --base-url http://127.0.0.1:8000/v1",
+        ]
+    if outcome.too_many_failures:
+        lines.insert(
+            0,
+            f"FAILED       more than {outcome.max_failure_share:.0%} of all questions failed; `failure` in "
+            "records.jsonl says of what. Ask them again: "
+            f"arena run --retry-failed --run-id {store.run_id} --runs-dir {runs_dir}",
+        )
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,125 @@
+"""Anyone's predictions in MuSiQue's official format: the official figures, and a row of the arena's own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from arena.accounting import Account, Spend, Total
+from arena.datasets.musique import PooledMusique, read_musique
+from arena.datasets.predictions import read_official_gold, read_predictions
+from arena.errors import ConfigError, DatasetError
+from arena.metrics.musique import evaluate
+from arena.metrics.reasons import NO_RETRIEVAL
+from arena.report.leaderboard import Leaderboard, build_leaderboard
+from arena.scoring import CellScores, ScoreTable, score_records
+from arena.types import NO_RETRIEVAL_MODE, Answer, Cell, Dataset, RunRecord, Score
+from arena.types.official import OfficialPrediction
+
+_SOMEHOW = "somehow"
+"""Retrieval mode under which their support is scored: it was found, and nobody says how."""
+
+OF_RETRIEVALS = frozenset(
+    {
+        *("retrieved_recall", "retrieved_precision", "evidence_availability"),
+        *("recall_at_5", "recall_at_10", "hit_at_5", "precision_at_5", "mrr", "ndcg_at_10", "map"),
+    }
+)
+"""Metrics of what was retrieved and how it was ranked, which predictions do not tell."""
+
+_UNKNOWN = Account(paid=Spend(input_tokens=Total(0, 1), output_tokens=Total(0, 1), usd=Total(0.0, 1)), unpriced_calls=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """A prediction file scored.
+
+    `official`: MuSiQue's own figures over the whole file, in [0, 1], unrounded. `row`: the arena's scores, of the
+    questions asked for.
+    """
+
+    name: str
+    sha256: str
+    official: Mapping[str, float]
+    row: CellScores
+    dataset: Dataset
+
+
+def score_predictions(path: Path, dataset_spec: str, only: Collection[str] | None = None) -> Predictions:
+    """Score the predictions in `path`.
+
+    Args:
+        path: one prediction per record of the data, in the official format.
+        dataset_spec: those data, as `musique:PATH`.
+        only: ids of the questions that the row is about (None: all).
+
+    Raises:
+        ConfigError: the dataset is not MuSiQue's.
+        DatasetError: a file cannot be read; a line is malformed, or an id is missing, unknown or repeated.
+    """
+    data = _data_file(dataset_spec)
+    gold = read_official_gold(data)
+    predictions = read_predictions(path, gold)
+    pooled = read_musique(data)
+    dataset = replace(pooled.dataset, name=dataset_spec)
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    cell = Cell(f"predictions:{path.stem}", _SOMEHOW, None, {"file_sha256": sha256[:16]})
+    records = (record for record in _records(cell, predictions, pooled) if only is None or record.question_id in only)
+    rows = score_records(records, dataset).cells
+    if not rows:
+        raise DatasetError(f"{path} predicts none of the {len(only or ())} questions that were asked")
+    return Predictions(path.stem, sha256, evaluate(predictions, gold), _without_the_unknown(rows[0]), dataset)
+
+
+def predictions_board(scored: Predictions) -> Leaderboard:
+    """A leaderboard of this one row."""
+    return build_leaderboard(
+        ScoreTable((scored.row,)),
+        scored.dataset,
+        run_id=scored.row.cell.strategy,
+        fingerprint=f"predictions_{scored.sha256[:16]}",
+        tiers={},
+        seed=0,
+    )
+
+
+def _data_file(spec: str) -> Path:
+    name, _, argument = spec.partition(":")
+    if name != "musique" or not argument or "\0" in argument:
+        raise ConfigError(
+            f"predictions are scored against one of MuSiQue's official files, and dataset {spec!r} is none: write "
+            "--dataset musique:FILE.jsonl"
+        )
+    return Path(argument).expanduser()
+
+
+def _records(cell: Cell, predictions: tuple[OfficialPrediction, ...], pooled: PooledMusique) -> Iterator[RunRecord]:
+    """One record per prediction. Evidence is what it names as support; it abstains where it predicts no answer."""
+    for question, predicted in zip(pooled.dataset.questions, predictions, strict=True):
+        ids = pooled.paragraph_ids[question.question_id]
+        support = tuple(dict.fromkeys(ids.get(idx, f"no paragraph {idx}") for idx in predicted.support_idxs))
+        yield RunRecord(
+            cell=cell,
+            question_id=question.question_id,
+            outcome="answered" if predicted.answerable else "abstained",
+            answer=Answer(predicted.answer, not predicted.answerable, used_ids=support, cited_ids=support),
+            failure=None,
+            retrievals=(),
+            calls=(),
+            decisions=(),
+            wall_seconds=0.0,
+        )
+
+
+def _without_the_unknown(row: CellScores) -> CellScores:
+    """The row without what predictions do not tell: what was retrieved, what it took, and so what went wrong."""
+    scores = {question_id: tuple(map(_told, scores)) for question_id, scores in row.scores.items()}
+    usage = {question_id: replace(one, measured=False, account=_UNKNOWN) for question_id, one in row.usage.items()}
+    asked_nothing = replace(row.cell, retrieval_mode=NO_RETRIEVAL_MODE)
+    return replace(row, cell=asked_nothing, scores=scores, usage=usage, failures={})
+
+
+def _told(score: Score) -> Score:
+    return Score(score.metric, None, NO_RETRIEVAL) if score.metric in OF_RETRIEVALS else score

@@ -1,0 +1,1 @@
+"""From a config to everything that a run needs but the model."""

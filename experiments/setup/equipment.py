@@ -1,0 +1,255 @@
+"""Weights, index and reranker, made ready with progress for whoever waits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from arena.config import CalibratedThreshold, RunConfig, cache_dir, fingerprint, qdrant_key
+from arena.protocols import Evaluator, Reranker
+from arena.types import Dataset, Document
+from experiments.setup.external import ExternalSources, SecondIndex, live_search, second_corpus
+from experiments.terminal.progress import Reporter
+from indexing.chunking import WHOLE_DOCUMENTS, Chunking, TokenWindows
+from indexing.engines.settings import EngineSettings
+
+if TYPE_CHECKING:
+    from experiments.setup.evaluators import EvaluatorKey
+    from indexing.build import Index
+    from indexing.embedding import EmbeddingSettings, IndexEmbedder
+    from indexing.manifest import IndexManifest
+    from indexing.rerank import RerankSettings
+    from indexing.retriever import IndexRetriever
+    from strategies import Variant
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """What the rerank modes run with: the reranker's name, all that identifies it, and the threshold it applies."""
+
+    model: str
+    identity: Mapping[str, str | int]
+    threshold: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """A retriever, what identifies the index and the reranker behind it, and facts about the index.
+
+    `external` and `evaluators` are for the contestants whose settings ask for them.
+    """
+
+    retriever: IndexRetriever
+    index_identity: Mapping[str, Any]
+    index_facts: Mapping[str, Any]
+    reranking: Reranking | None
+    external: ExternalSources = field(default_factory=ExternalSources)
+    evaluators: Mapping[EvaluatorKey, Evaluator] = field(default_factory=dict)
+
+    @property
+    def embedder(self) -> str:
+        """Name of the embedding model."""
+        return str(self.index_identity["embedder"]["model"])
+
+    def close(self) -> None:
+        """Give the indexes back."""
+        self.retriever.close()
+        self.external.close()
+
+
+def weights_root() -> Path:
+    """Where weights are kept."""
+    return cache_dir() / "weights"
+
+
+def index_root() -> Path:
+    """Where indexes are kept, each in a folder named by its identity."""
+    return cache_dir() / "indexes"
+
+
+def fetch_weights(name: str, reporter: Reporter) -> Path:
+    """The named weights on disk, downloaded on first use."""
+    from indexing.weights import fetch
+
+    with reporter.bytes(f"downloading {name}") as advance:
+        return fetch(name, weights_root(), progress=lambda done, total, label: advance(done, total or 0))
+
+
+def embedding_settings(config: RunConfig) -> EmbeddingSettings:
+    """The embedding part of a config, as the index takes it."""
+    from indexing.embedding import EmbeddingSettings
+
+    return EmbeddingSettings(**config.embedding.model_dump())
+
+
+def embedder_of(config: RunConfig, reporter: Reporter, *, cached: bool = True) -> IndexEmbedder:
+    """The embedder of a run, its vectors kept between runs unless `cached` is off."""
+    from indexing.embedding import open_embedder
+
+    with reporter.bytes(f"downloading {config.embedding.model}") as advance:
+        return open_embedder(
+            embedding_settings(config),
+            weights_root(),
+            lambda done, total, label: advance(done, total or 0),
+            cache_root=cache_dir() / "embeddings" if cached else None,
+        )
+
+
+def engine_of(config: RunConfig) -> EngineSettings:
+    """Which engine holds the index, and where."""
+    index = config.index
+    key = qdrant_key(index) if index.url else None
+    return EngineSettings(kind=index.engine, url=index.url, api_key=key, path=index.path, search=index.search)
+
+
+def chunking_of(config: RunConfig) -> Chunking:
+    """How documents become passages; tokens are those of the embedding model, whose weights must be here."""
+    if config.chunking.tokens is None:
+        return WHOLE_DOCUMENTS
+    from indexing.embedding.factory import locate_model
+    from indexing.tokens import ModelTokenizer
+
+    folder, _ = locate_model(embedding_settings(config), weights_root())
+    return TokenWindows(config.chunking.tokens, config.chunking.overlap, ModelTokenizer(folder))
+
+
+def ready_equipment(
+    config: RunConfig, dataset: Dataset, reporter: Reporter, *, rerank: bool, variants: Sequence[Variant] = ()
+) -> Equipment:
+    """The index of the dataset's corpus, opened if it exists, else embedded and built; with a reranker if asked.
+
+    With whatever else the settings of `variants` ask for: another index or a search tool, a trained judge of passages.
+    What can be refused is refused before anything is embedded.
+    """
+    from experiments.setup.evaluators import open_evaluators
+    from indexing.rerank.opening import LATE_INTERACTION
+
+    second = second_corpus(config, variants, dataset.documents)
+    live = live_search(config, variants, reporter)
+    settings = rerank_settings(config)
+    embedder = embedder_of(config, reporter)
+    evaluators = open_evaluators(variants, settings, embedder, weights_root(), reporter)
+    reranker, reranking = None, None
+    if rerank and settings.model != LATE_INTERACTION:
+        reranker, reranking = _reranker(settings, embedder, reporter)
+    index = ready_index(config, dataset.documents, embedder, reporter)
+    if rerank and reranker is None:  # late interaction may read the index's own token vectors
+        reranker, reranking = _reranker(settings, embedder, reporter, index)
+    _tell(config, dataset, index.manifest, reporter)
+    models = Lock()
+    elsewhere = None
+    if second is not None:
+        retriever = _second(config, second, embedder, reranker, models, reporter)
+        elsewhere = SecondIndex(retriever, second.fingerprint)
+    return Equipment(
+        _retriever(index, embedder, reranker, models),
+        _index_identity(index.manifest),
+        index.manifest.model_dump(mode="json", exclude={"identity", "files"}),
+        reranking,
+        ExternalSources(elsewhere, live),
+        evaluators,
+    )
+
+
+def _second(
+    config: RunConfig,
+    dataset: Dataset,
+    embedder: IndexEmbedder,
+    reranker: Reranker | None,
+    models: Lock,
+    reporter: Reporter,
+) -> IndexRetriever:
+    """A retriever over another corpus, made like the first one and of the same models."""
+    from indexing.rerank.opening import LATE_INTERACTION
+
+    settings = rerank_settings(config)
+    index = ready_index(config, dataset.documents, embedder, reporter)
+    if reranker is not None and settings.model == LATE_INTERACTION:
+        reranker, _ = _reranker(settings, embedder, reporter, index)
+    _tell(config, dataset, index.manifest, reporter)
+    return _retriever(index, embedder, reranker, models)
+
+
+def _retriever(index: Index, embedder: IndexEmbedder, reranker: Reranker | None, models: Lock) -> IndexRetriever:
+    from indexing.retriever import IndexRetriever
+
+    return IndexRetriever(index, embedder, reranker, models=models)
+
+
+def _tell(config: RunConfig, dataset: Dataset, manifest: IndexManifest, reporter: Reporter) -> None:
+    """What a user should know of an index before trusting it."""
+    if manifest.truncated_passages:
+        share = f"{manifest.truncated_passages} of {manifest.passages}"
+        reporter.warn(
+            f"{share} passages of {dataset.name} are longer than {config.embedding.model} reads; the dense lane does "
+            "not see their ends"
+        )
+    if manifest.recall_at_10 is not None:
+        reporter.say(
+            f"approximate search in {dataset.name}: recall@10 against exact search is {manifest.recall_at_10:.3f}"
+        )
+
+
+def ready_index(
+    config: RunConfig,
+    documents: Sequence[Document],
+    embedder: IndexEmbedder,
+    reporter: Reporter,
+    *,
+    thorough: bool = False,
+) -> Index:
+    """The index of a config, opened if it exists, else built; `thorough` also reads every file of one that exists."""
+    from indexing.build import ensure_index
+
+    with reporter.items(f"embedding {len(documents)} documents") as advance:
+        return ensure_index(
+            documents,
+            embedder,
+            index_root(),
+            engine=engine_of(config),
+            chunking=chunking_of(config),
+            thorough=thorough,
+            progress=lambda done, total, label: advance(done, total or 0),
+        )
+
+
+def _index_identity(manifest: IndexManifest) -> dict[str, Any]:
+    """What can change a hit: the index itself and, because no two graphs of the same points are alike, its files."""
+    identity: dict[str, Any] = manifest.identity.model_dump(mode="json")
+    if identity["search"]["search"] == "hnsw":
+        identity["graph"] = fingerprint("files", manifest.model_dump(mode="json")["files"])
+    return identity
+
+
+def rerank_settings(config: RunConfig) -> RerankSettings:
+    """The rerank part of a config, as the reranker takes it."""
+    from indexing.rerank import CalibratedThreshold as Calibrated
+    from indexing.rerank import RerankSettings
+
+    threshold = config.rerank.threshold
+    if isinstance(threshold, CalibratedThreshold):
+        return RerankSettings(
+            **config.rerank.model_dump(exclude={"threshold"}),
+            threshold=Calibrated(threshold.value, threshold.reranker),
+        )
+    return RerankSettings(**config.rerank.model_dump(exclude={"threshold"}), threshold=threshold)
+
+
+def _reranker(
+    settings: RerankSettings, embedder: IndexEmbedder, reporter: Reporter, index: Index | None = None
+) -> tuple[Reranker, Reranking]:
+    from indexing.rerank import open_reranker, resolve_threshold
+
+    with reporter.bytes(f"downloading {settings.model}") as advance:
+        reranker = open_reranker(
+            settings,
+            embedder,
+            weights_root(),
+            lambda done, total, label: advance(done, total or 0),
+            index=index,
+        )
+    name = str(reranker.identity["model"])
+    return reranker, Reranking(name, reranker.identity, resolve_threshold(settings, reranker))

@@ -1,0 +1,80 @@
+"""All checks of a run, in the order in which a reader should look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from arena.config import RunConfig, validate_config
+from arena.datasets import load_dataset
+from arena.errors import UserError
+from arena.store import CALLS, FINISHED, LEADERBOARD, QUESTIONS, RECORDS, SCORES, VERDICTS, RunStore
+from arena.types import Dataset
+from experiments.manifests.extending import check_version
+from experiments.scoring.conclusion import open_past_run
+from experiments.verification.check import Check, attempted, several
+from experiments.verification.here import check_here, check_index, check_weights
+from experiments.verification.journals import check_others, check_records, check_verdicts
+from experiments.verification.results import check_calls, check_results
+from experiments.verification.settings import (
+    check_contestants,
+    check_dataset,
+    check_fingerprints,
+    check_model,
+    check_prices,
+    check_sessions,
+    check_settings,
+)
+
+_SCORED = (LEADERBOARD, SCORES, QUESTIONS)
+"""Files that take the dataset to derive."""
+
+
+def verify_run(folder: Path) -> list[Check]:
+    """Every check of the run in `folder`.
+
+    Raises:
+        RunStoreError: its manifest or plan cannot be read, so that there is nothing to check against.
+        ConfigError: the settings in its manifest are none.
+    """
+    store = RunStore.open(folder)
+    check_version(store)
+    manifest, plan = store.manifest(), store.whole_plan()
+    config = validate_config(manifest["config"], f"run {store.run_id!r}")
+    checks = [*several("status", check_sessions(manifest))]
+    checks.append(attempted("settings", partial(check_settings, manifest, config)))
+    checks.append(attempted("fingerprints", partial(check_fingerprints, manifest, plan)))
+    checks.append(attempted("code and prompts", partial(check_contestants, manifest)))
+    checks.append(attempted("model file", partial(check_model, manifest, config)))
+    checks.append(attempted("prices", partial(check_prices, manifest, config)))
+    checks += several("weights", check_weights(manifest, config))
+    checks.append(attempted(RECORDS, partial(check_records, store)))
+    checks.append(attempted(VERDICTS, partial(check_verdicts, store)))
+    checks += several("journals", check_others(store))
+    checks += _on_data(store, manifest, config)
+    if manifest["status"] == FINISHED:
+        checks.append(attempted(CALLS, partial(check_calls, store)))
+    return [*checks, *several("libraries", check_here(manifest))]
+
+
+def _on_data(store: RunStore, manifest: Mapping[str, Any], config: RunConfig) -> Iterator[Check]:
+    """What takes the dataset."""
+    try:
+        dataset = load_dataset(config.dataset)
+    except UserError as error:
+        yield Check("dataset", "not checked", (str(error),))
+        yield from (Check(name, "not checked", ("its dataset is not to be had",)) for name in _SCORED)
+        return
+    yield attempted("dataset", partial(check_dataset, manifest, store.whole_plan(), dataset))
+    if manifest["identity"].get("index"):
+        yield attempted("index", partial(check_index, manifest, config, dataset))
+    if manifest["status"] != FINISHED:
+        yield from (Check(name, "not checked", ("the run is not finished",)) for name in _SCORED)
+    else:
+        yield from several(LEADERBOARD, _results(store, dataset))
+
+
+def _results(store: RunStore, dataset: Dataset) -> Iterator[Check]:
+    yield from check_results(open_past_run(store, dataset))

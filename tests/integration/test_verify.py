@@ -1,0 +1,209 @@
+"""`arena verify`: every file of a run against what it rests on; each kind of damage is found and named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from arena.errors import RunStoreError
+from arena.store import RunStore
+from experiments.commands.verify import verify
+from experiments.verification import Check, verify_run
+from experiments.verification.table import is_verified, verdict_text
+from tests.integration.conftest import Arena
+
+
+@pytest.fixture
+def run(arena: Arena, study: Path, tmp_path: Path) -> Path:
+    study.write_text(study.read_text() + "strategies: [retrieval_only, vanilla]\nmodes: [dense]\n")
+    done = arena("run", study, "--run-id", "r1")
+    assert done.code == 0, done.err
+    return tmp_path / "runs" / "r1"
+
+
+def states(checks: list[Check]) -> dict[str, str]:
+    return {check.name: check.state for check in checks}
+
+
+def edited(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def test_an_untouched_run_is_verified_down_to_its_index_and_weights(run: Path) -> None:
+    before = {file.name: file.read_bytes() for file in run.iterdir()}
+    checks = verify_run(run)
+    assert is_verified(checks), checks
+    wanted = {
+        "status", "settings", "fingerprints", "code and prompts", "prices", "embedding weights", "records.jsonl",
+        "dataset", "index", "leaderboard.json", "scores.parquet", "questions.parquet", "calls.jsonl",
+    }  # fmt: skip
+    assert {name for name, state in states(checks).items() if state == "ok"} >= wanted
+    assert {file.name: file.read_bytes() for file in run.iterdir()} == before
+
+
+def one_record_less(run: Path) -> None:
+    lines = (run / "records.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "records.jsonl").write_bytes(b"".join(lines[:-1]))
+
+
+def one_record_twice(run: Path) -> None:
+    lines = (run / "records.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "records.jsonl").write_bytes(b"".join([*lines, lines[0]]))
+
+
+def one_byte_changed(run: Path) -> None:
+    whole = (run / "records.jsonl").read_bytes()
+    (run / "records.jsonl").write_bytes(whole.replace(b'"outcome":"answered"', b'"outcome":"abstaine"', 1))
+
+
+def a_better_score(run: Path) -> None:
+    text = (run / "leaderboard.json").read_text(encoding="utf-8")
+    (run / "leaderboard.json").write_text(text.replace('"n_failed": 0', '"n_failed": 1', 1), encoding="utf-8")
+
+
+def a_cheaper_call(run: Path) -> None:
+    text = (run / "calls.jsonl").read_text(encoding="utf-8")
+    (run / "calls.jsonl").write_text(text.replace('"input_tokens": ', '"input_tokens": 1', 1), encoding="utf-8")
+
+
+def another_value(run: Path) -> None:
+    store = RunStore.open(run)
+    columns = store.read_table("scores.parquet")
+    columns["value"][0] = 0.123
+    store.write_table("scores.parquet", columns)
+
+
+def other_prompts(run: Path) -> None:
+    edited(run / "manifest.json", lambda it: it["identity"]["contestants"]["vanilla"].update(prompts="0" * 16))
+
+
+def another_setting(run: Path) -> None:
+    edited(run / "manifest.json", lambda it: it["config"]["retrieval"].update(k=7))
+
+
+def other_prices(run: Path) -> None:
+    edited(run / "manifest.json", lambda it: it["prices"].update(source="elsewhere"))
+
+
+def another_plan(run: Path) -> None:
+    edited(run / "plan.json", lambda it: it["samples"].update(s1=["q1", "q99"]))
+
+
+def a_key_less(run: Path) -> None:
+    edited(run / "manifest.json", lambda it: it["identity"].pop("contestants"))
+
+
+def no_ledger(run: Path) -> None:
+    (run / "calls.jsonl").unlink()
+
+
+def no_questions(run: Path) -> None:
+    (run / "questions.parquet").unlink()
+
+
+def half_a_table(run: Path) -> None:
+    (run / "scores.parquet").write_bytes((run / "scores.parquet").read_bytes()[:-50])
+
+
+def no_leaderboard(run: Path) -> None:
+    (run / "leaderboard.json").unlink()
+
+
+def not_finished(run: Path) -> None:
+    edited(run / "manifest.json", lambda it: it.update(status="stopped"))
+
+
+@pytest.mark.parametrize(
+    ("damage", "names", "seen"),
+    [
+        (one_record_less, {"records.jsonl"}, "1 planned questions of vanilla/dense/"),
+        (one_record_twice, {"records.jsonl"}, "has 2 records"),
+        (one_byte_changed, {"records.jsonl"}, "line 1: damaged"),
+        (a_better_score, {"leaderboard.json"}, '"n_failed": 1, -> "n_failed": 0,'),
+        (a_cheaper_call, {"calls.jsonl"}, "line 1 is not what the journals say"),
+        (another_value, {"scores.parquet"}, "column value differs in 1 rows, first in row 0"),
+        (other_prompts, {"code and prompts", "fingerprints"}, "vanilla.prompts: '0000000000000000' -> "),
+        (another_setting, {"settings"}, "config.retrieval.k: 5 -> 7"),
+        (other_prices, {"prices"}, "source: 'elsewhere' -> "),
+        (another_plan, {"dataset", "fingerprints", "records.jsonl"}, "planned question 'q99' is not in it"),
+        (a_key_less, {"code and prompts", "fingerprints"}, "manifest.json lacks what it must hold (KeyError: 'contest"),
+        (no_ledger, {"calls.jsonl"}, "there is no "),
+        (no_questions, {"questions.parquet"}, "cannot read questions.parquet of run 'r1'"),
+        (half_a_table, {"scores.parquet"}, "cannot read scores.parquet of run 'r1'"),
+        (no_leaderboard, {"leaderboard.json"}, "cannot read leaderboard.json of run 'r1'"),
+        (not_finished, {"status"}, "stopped: arena run --resume finishes it"),
+    ],
+)
+def test_whatever_is_changed_is_found_and_named(
+    run: Path, damage: Callable[[Path], None], names: set[str], seen: str
+) -> None:
+    damage(run)
+    checks = verify_run(run)
+    differing = [check for check in checks if check.state == "differs"]
+    assert names <= {check.name for check in differing}
+    assert any(seen in line for check in differing for line in check.seen), differing
+    assert not is_verified(checks)
+
+
+def test_changed_data_and_weights_are_found_and_absent_ones_are_not_checked(
+    run: Path, jsonl_folder: Path, tiny_embedder: Path
+) -> None:
+    weights = next(tiny_embedder.glob("*.safetensors"))
+    whole = weights.read_bytes()
+    try:
+        weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        assert states(verify_run(run))["embedding weights"] == "differs"
+    finally:
+        weights.write_bytes(whole)
+    corpus = jsonl_folder / "corpus.jsonl"
+    corpus.write_text(corpus.read_text().replace("1871", "1872"))
+    changed = states(verify_run(run))
+    assert changed["dataset"] == changed["leaderboard.json"] == "differs"
+    corpus.unlink()
+    absent = states(verify_run(run))
+    assert absent["dataset"] == absent["leaderboard.json"] == absent["scores.parquet"] == "not checked"
+    assert absent["calls.jsonl"] == "ok"
+
+
+@pytest.mark.parametrize("damage", [no_ledger, no_questions, half_a_table, no_leaderboard, a_better_score])
+def test_one_derived_file_is_named_alone(run: Path, damage: Callable[[Path], None]) -> None:
+    damage(run)
+    checks = verify_run(run)
+    (differing,) = [check.name for check in checks if check.state == "differs"]
+    assert verdict_text(run, checks) == f"Not verified: {differing}. arena score {run} derives them anew."
+
+
+def test_what_the_checks_come_to_is_said_in_one_line(run: Path, jsonl_folder: Path) -> None:
+    assert verdict_text(run, verify_run(run)) == "Verified: nothing differs."
+    (jsonl_folder / "corpus.jsonl").unlink()
+    left = "dataset, leaderboard.json, scores.parquet, questions.parquet"
+    assert verdict_text(run, verify_run(run)) == f"Verified: nothing differs. Not checked: {left}."
+    one_byte_changed(run)
+    assert verdict_text(run, verify_run(run)).startswith("Not verified: records.jsonl")
+    assert "arena score" not in verdict_text(run, verify_run(run))
+
+
+def test_a_folder_that_is_no_run_cannot_be_checked(tmp_path: Path, run: Path) -> None:
+    with pytest.raises(RunStoreError, match="no run in"):
+        verify_run(tmp_path)
+    (run / "plan.json").unlink()
+    with pytest.raises(RunStoreError, match=r"cannot read plan\.json"):
+        verify_run(run)
+
+
+def test_checks_are_shown_as_a_table_and_as_json(run: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    verify(run)
+    assert "embedding weights" in capfd.readouterr().out
+    a_better_score(run)
+    with pytest.raises(typer.Exit) as ended:
+        verify(run, json=True)
+    shown = json.loads(capfd.readouterr().out)
+    assert (ended.value.exit_code, shown["run_id"], shown["verified"]) == (1, "r1", False)
+    assert [one["name"] for one in shown["checks"] if one["state"] == "differs"] == ["leaderboard.json"]

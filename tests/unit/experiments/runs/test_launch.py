@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from arena.config import RunConfig
+from arena.errors import ConfigError
+from experiments.runs.launch import settings_of
+
+
+def test_nothing_typed_is_the_quickstart() -> None:
+    settings = settings_of(None, {})
+    assert (settings.dataset, settings.llm.model, settings.sample.balance) == ("world", "local:smollm2-135m", "even")
+    assert settings.sample.model_limit is not None
+
+
+def test_a_dataset_of_ones_own_is_asked_in_full() -> None:
+    assert settings_of(None, {"dataset": "jsonl:mine"}) == RunConfig(dataset="jsonl:mine")
+
+
+@pytest.mark.parametrize("options", [{"llm": {"model": "openai:x"}}, {"sample": {"limit": 30}}])
+def test_the_small_models_limit_is_not_put_on_others(options: dict[str, Any]) -> None:
+    assert settings_of(None, options).sample.model_limit is None
+
+
+def test_another_model_may_write_as_much_as_by_default() -> None:
+    assert settings_of(None, {"llm": {"model": "openai:x"}}).llm.max_tokens == RunConfig().llm.max_tokens
+
+
+def test_a_mistyped_option_is_blamed_on_the_command_line() -> None:
+    with pytest.raises(ConfigError, match="the command line: 'concurrency' is 0"):
+        settings_of(None, {"concurrency": 0})
