@@ -8,6 +8,6 @@ from __future__ import annotations
 from arena.runner.contestant import Contestant, Entrant, plan, plan_keys
 from arena.runner.health import Keep
 from arena.runner.question import run_one
-from arena.runner.work import run
+from arena.runner.work import each, run
 
-__all__ = ["Contestant", "Entrant", "Keep", "plan", "plan_keys", "run", "run_one"]
+__all__ = ["Contestant", "Entrant", "Keep", "each", "plan", "plan_keys", "run", "run_one"]

@@ -56,7 +56,7 @@ async def run(
     if health_check:
         asked = await _check(left, desk, proven_cells(done), concurrency)
         left = [item for item in left if item.key not in asked]
-    await _each(left, desk.ask_and_keep, concurrency)
+    await each(left, desk.ask_and_keep, concurrency)
 
 
 @dataclass(slots=True)
@@ -96,11 +96,11 @@ async def _check(left: Sequence[_Item], desk: _Desk, proven: AbstractSet[str], c
         n_asked = await ask_first([partial(desk.ask, item) for item in first], desk.keep, proven=cell in proven)
         asked.update(item.key for item in first[:n_asked])
 
-    await _each(cells, check, concurrency)
+    await each(cells, check, concurrency)
     return asked
 
 
-async def _each(items: Iterable[T], act: Callable[[T], Awaitable[None]], concurrency: int) -> None:
+async def each(items: Iterable[T], act: Callable[[T], Awaitable[None]], concurrency: int) -> None:
     """`act` on all of `items`, in their order, on at most `concurrency` at once.
 
     Raises:

@@ -41,12 +41,12 @@ def judge_past_run(run: PastRun, reporter: Reporter, *, again: str) -> None:
     _warn_of_kin(run, run.config.judge.llm.model, reporter)
     session = JudgeSession(run, run.config.judge)
     try:
-        anyio.run(judge_answers, session, reporter)
+        stopped = anyio.run(judge_answers, session, reporter)
     except UserError as error:
         if session.begun:
             raise RunInterrupted(f"{error}\n{session.kept(again)}") from error
         raise
-    if session.interrupted:
+    if stopped:
         raise RunInterrupted(f"stopped; {session.kept(again)}")
 
 

@@ -6,10 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-import anyio
-
 from arena.config import JudgeConfig
-from arena.errors import UserError
 from arena.journal import JournalWriter
 from arena.judges.identity import judge_shas
 from arena.judges.judge import Judge
@@ -17,12 +14,13 @@ from arena.judges.subject import NEEDS, settled, subject_of
 from arena.llm import model_sha256
 from arena.llm.budget import Budget
 from arena.metrics.case import Case
+from arena.runner import each
 from arena.store import key_of
 from arena.types import JudgeMetric, Verdict
 from experiments.costs.spending import spent_note
 from experiments.judging.opening import identity_of, judge_budget, open_judge
 from experiments.process.keeping import keeper
-from experiments.process.stopping import stopping
+from experiments.process.stopping import until_stopped
 from experiments.scoring.conclusion import JUDGES, PastRun, documents_of
 from experiments.setup.equipment import embedder_of, fetch_weights
 from experiments.terminal.progress import Advance, Reporter
@@ -44,7 +42,6 @@ class JudgeSession:
     run: PastRun
     config: JudgeConfig
     begun: bool = False
-    interrupted: bool = False
     asked: int = 0
     total: int = 0
     budget: Budget | None = None
@@ -58,8 +55,8 @@ class JudgeSession:
         return f"all verdicts so far are kept in {str(store.folder)!r}; continue with: {again}"
 
 
-async def judge_answers(session: JudgeSession, reporter: Reporter) -> None:
-    """Ask for every verdict that is due; with none due, no model is opened.
+async def judge_answers(session: JudgeSession, reporter: Reporter) -> bool:
+    """Ask for every verdict that is due, and say whether that was stopped; with none due, no model is opened.
 
     Raises:
         UserError: what only the user can mend.
@@ -72,15 +69,9 @@ async def judge_answers(session: JudgeSession, reporter: Reporter) -> None:
         reporter.say("nothing is left to judge")
         with run.store.holding():
             _note_judge(session, shas)
-        return
-    with anyio.CancelScope() as scope:
-
-        def stop() -> None:
-            session.interrupted = True
-            scope.cancel()
-
+        return False
+    with until_stopped() as scope:
         async with AsyncExitStack() as stack:
-            stack.enter_context(stopping(stop))
             session.budget = judge_budget(run.config, run.store)
             model = await stack.enter_async_context(
                 open_judge(run.config, reporter, budget=session.budget, content_sha256=content_sha256)
@@ -89,6 +80,7 @@ async def judge_answers(session: JudgeSession, reporter: Reporter) -> None:
             _note_judge(session, shas)
             session.begun = True
             await _ask(session, Judge(model, shas, embedder), writer, stack.enter_context(reporter.items("verdicts")))
+    return scope.cancel_called
 
 
 def _note_judge(session: JudgeSession, shas: Shas) -> None:
@@ -101,28 +93,15 @@ def _note_judge(session: JudgeSession, shas: Shas) -> None:
 
 async def _ask(session: JudgeSession, judge: Judge, writer: JournalWriter[Verdict], advance: Advance) -> None:
     """Ask for what is due, several at a time; after an error that ends it all, what is in flight ends as it does."""
-    tasks = _due(session, judge.shas)
-    stopped: list[UserError] = []
     keep = keeper(writer)
 
-    async def worker() -> None:
-        for case, metric, repeat in tasks:
-            try:
-                verdict = await judge.verdict(case, metric, repeat)
-            except UserError as error:
-                stopped.append(error)
-            else:
-                await keep(verdict)
-                session.asked += 1
-                advance(session.asked, session.total)
-            if stopped:
-                return
+    async def ask_and_keep(task: _Task) -> None:
+        await keep(await judge.verdict(*task))
+        session.asked += 1
+        advance(session.asked, session.total)
 
-    async with anyio.create_task_group() as group:
-        for _ in range(max(session.run.config.concurrency, session.config.llm.concurrency or 1)):
-            group.start_soon(worker)
-    if stopped:
-        raise stopped[0]
+    concurrency = max(session.run.config.concurrency, session.config.llm.concurrency or 1)
+    await each(_due(session, judge.shas), ask_and_keep, concurrency)
 
 
 def _due(session: JudgeSession, shas: Shas) -> Iterator[_Task]:

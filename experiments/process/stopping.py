@@ -7,12 +7,21 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import anyio
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Ctrl-C, a polite kill, a closed terminal."""
 
 
 @contextmanager
-def stopping(stop: Callable[[], None]) -> Iterator[None]:
+def until_stopped() -> Iterator[anyio.CancelScope]:
+    """A scope that each of `SIGNALS` cancels; its `cancel_called` says afterwards whether one did."""
+    with anyio.CancelScope() as scope, _hearing(scope.cancel):
+        yield scope
+
+
+@contextmanager
+def _hearing(stop: Callable[[], None]) -> Iterator[None]:
     """Call `stop` in the running event loop for each of `SIGNALS`.
 
     One that is ignored, as Ctrl-C is in a background job of a script and a hang-up under nohup, stays ignored.

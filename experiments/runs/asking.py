@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, field
@@ -24,7 +23,8 @@ from experiments.judging.run import check_judge
 from experiments.process.clock import now
 from experiments.process.collecting import short_pauses
 from experiments.process.keeping import keeper
-from experiments.process.stopping import stopping
+from experiments.process.resuming import resume_command
+from experiments.process.stopping import until_stopped
 from experiments.runs.held_back import HeldBack
 from experiments.setup.entrants import open_entrants
 from experiments.setup.prepared import Prepared
@@ -42,7 +42,6 @@ class _Session:
     budget: Budget
     tally: RunTally
     begun: bool = False
-    interrupted: bool = False
     spent_before: tuple[float, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,12 +66,12 @@ def complete(prepared: Prepared, store: RunStore, open_journal: OpenJournal, rep
     _refuse_an_empty_index(prepared)
     session = _Session(open_budget(prepared.config, store), _tally(prepared, store))
     try:
-        anyio.run(_ask, prepared, store, open_journal, session, reporter)
+        stopped = anyio.run(_ask, prepared, store, open_journal, session, reporter)
     except UserError as error:
         if session.begun:
             raise RunInterrupted(f"{error}\n{_kept(store, session)}") from error
         raise
-    if session.interrupted:
+    if stopped:
         raise RunInterrupted(f"stopped; {_kept(store, session)}" if session.begun else "stopped; nothing was begun")
 
 
@@ -90,23 +89,19 @@ def _kept(store: RunStore, session: _Session) -> str:
         manifest = store.manifest()
         store.write_manifest(manifest | {"status": STOPPED} | session.notes(manifest))
     whole = session.tally.whole
-    again = f"arena run --resume --run-id {store.run_id} --runs-dir {shlex.quote(str(store.folder.parent))}"
-    return f"{whole.done} of {whole.total} answers are kept in {str(store.folder)!r}; continue with: {again}"
+    return (
+        f"{whole.done} of {whole.total} answers are kept in {str(store.folder)!r}; continue with: "
+        f"{resume_command(store)}"
+    )
 
 
 async def _ask(
     prepared: Prepared, store: RunStore, open_journal: OpenJournal, session: _Session, reporter: Reporter
-) -> None:
-    """Open the model, then the folder, and ask every question that has no record yet."""
+) -> bool:
+    """Open the model, then the folder, and ask every question that has no record yet; whether that was stopped."""
     config = prepared.config
-    with anyio.CancelScope() as scope:
-
-        def stop() -> None:
-            session.interrupted = True
-            scope.cancel()
-
+    with until_stopped() as scope:
         async with AsyncExitStack() as stack:
-            stack.enter_context(stopping(stop))
             entrants = await stack.enter_async_context(open_entrants(prepared, session.budget, reporter))
             await check_judge(prepared, store, reporter)
             stack.enter_context(short_pauses())
@@ -124,6 +119,7 @@ async def _ask(
                 health_check=config.health_check,
             )
             await records.release()
+    return scope.cancel_called
 
 
 def _keeper(writer: JournalWriter[RunRecord], note: Note) -> Keep:

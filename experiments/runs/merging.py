@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -17,6 +16,7 @@ from arena.store import PROBE, RECORDS, RUNNING, STOPPED, SUPERSEDED, VERDICTS, 
 from experiments.costs.spending import GIVEN_UP, SPENT
 from experiments.manifests.extending import check_version, listed
 from experiments.manifests.sessions import changed_between
+from experiments.process.resuming import resume_command
 from experiments.runs.finishing import finish
 from experiments.setup.identity import differences
 from experiments.terminal.progress import Reporter
@@ -72,7 +72,7 @@ def _make(stores: Sequence[RunStore], into: Path, reporter: Reporter) -> None:
     if into.exists():
         raise RunStoreError(
             f"run {into.name!r} exists in {str(into.parent)!r}: choose another name with --into, or go on with "
-            f"that one: arena run --resume --run-id {into.name} --runs-dir {shlex.quote(str(into.parent))}"
+            f"that one: {resume_command(RunStore(into))}"
         )
     part = into.with_name(f".{into.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -92,8 +92,7 @@ def missing_text(merged: Merged) -> str:
     cells = ", ".join(f"{number} of {cell}" for cell, number in merged.missing.items())
     return (
         f"{sum(merged.missing.values())} questions have no record ({cells}): nothing was scored. Merge the shares that "
-        f"have them into another run, or ask for them with arena run --resume --run-id {store.run_id} --runs-dir "
-        f"{shlex.quote(str(store.folder.parent))}"
+        f"have them into another run, or ask for them with {resume_command(store)}"
     )
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import anyio
 
@@ -18,17 +17,11 @@ from arena.types import Question, RunRecord
 from experiments.costs.spending import open_budget
 from experiments.process.collecting import short_pauses
 from experiments.process.keeping import keeper
-from experiments.process.stopping import stopping
+from experiments.process.resuming import resume_command
+from experiments.process.stopping import until_stopped
 from experiments.setup.entrants import open_entrants
 from experiments.setup.prepared import Prepared
 from experiments.terminal.progress import Reporter
-
-
-@dataclass(slots=True)
-class _Session:
-    """One process's probing, and whether it was stopped."""
-
-    interrupted: bool = False
 
 
 def probe_latency(prepared: Prepared, store: RunStore, reporter: Reporter) -> None:
@@ -43,32 +36,26 @@ def probe_latency(prepared: Prepared, store: RunStore, reporter: Reporter) -> No
     left = [replace(seat, questions=_few(seat.questions, prepared.config)) for seat in prepared.seats]
     if set(plan_keys(left)) <= {key_of(record) for record in store.probe_records()}:
         return
-    session = _Session()
     try:
-        anyio.run(_probe, prepared, store, session, reporter)
+        stopped = anyio.run(_probe, prepared, store, reporter)
     except UserError as error:
         raise RunInterrupted(f"{error}\n{_kept(store)}") from error
-    if session.interrupted:
+    if stopped:
         raise RunInterrupted(f"stopped; {_kept(store)}")
 
 
 def _kept(store: RunStore) -> str:
     return (
-        f"all answers of {store.run_id!r} are kept, and what of the latency probe is done; continue with: arena run "
-        f"--resume --run-id {store.run_id} --runs-dir {shlex.quote(str(store.folder.parent))}"
+        f"all answers of {store.run_id!r} are kept, and what of the latency probe is done; continue with: "
+        f"{resume_command(store)}"
     )
 
 
-async def _probe(prepared: Prepared, store: RunStore, session: _Session, reporter: Reporter) -> None:
+async def _probe(prepared: Prepared, store: RunStore, reporter: Reporter) -> bool:
+    """Whether it was stopped."""
     config = prepared.config
-    with anyio.CancelScope() as scope:
-
-        def stop() -> None:
-            session.interrupted = True
-            scope.cancel()
-
+    with until_stopped() as scope:
         async with AsyncExitStack() as stack:
-            stack.enter_context(stopping(stop))
             budget = open_budget(config, store)
             entrants = await stack.enter_async_context(open_entrants(prepared, budget, reporter, cached=False))
             probed = [replace(one, questions=_few(one.questions, config)) for one in entrants]
@@ -92,6 +79,7 @@ async def _probe(prepared: Prepared, store: RunStore, session: _Session, reporte
                 concurrency=1,
                 timeout_seconds=config.question_timeout_seconds,
             )
+    return scope.cancel_called
 
 
 def _few(questions: Sequence[Question], config: RunConfig) -> tuple[Question, ...]:

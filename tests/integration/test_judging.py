@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.integration.conftest import Arena
+from tests.unit.store.test_full_disk import files_of_at_most
 
 RATES = {"when": '"rating"', "reply": '{"rating": 4}'}
 
@@ -108,6 +109,21 @@ def test_a_judging_that_stops_goes_on_and_asks_nothing_twice(arena: Arena, finis
     assert again.code == 0
     assert "nothing is left to judge" in again.err
     assert Counter(one["prompt"] for one in asked(tmp_path, "flaky") if one["fault"] is None) == good
+
+
+def test_a_disk_that_is_full_stops_the_judging_with_one_message(arena: Arena, finished: Path, tmp_path: Path) -> None:
+    command = ("judge", finished, "--judge", judge_script(tmp_path, "rater", rules=[RATES], tally=None))
+    with files_of_at_most(30_000):
+        stopped = arena(*command, "--metrics", "answer_accuracy", "--repeats", "20")
+    assert stopped.code == 2, stopped.err
+    assert "Make room" in stopped.err
+    assert "all verdicts so far are kept" in stopped.err
+    kept = verdicts(finished)
+    assert kept
+    assert arena(*command, "--metrics", "answer_accuracy", "--repeats", "20").code == 0
+    whole = verdicts(finished)
+    assert len(whole) == 20 * 4  # the closed book abstains throughout, and the oracle answers four
+    assert all(one in whole for one in kept)
 
 
 def test_scores_of_verdicts_are_derived_without_the_judge(arena: Arena, finished: Path, tmp_path: Path) -> None:
