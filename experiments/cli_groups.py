@@ -34,23 +34,27 @@ def datasets_list() -> None:
 
 @datasets_app.command("info")
 def datasets_info(
-    dataset: Annotated[str, typer.Argument(help="As after --dataset: world, musique:PATH, jsonl:DIR, ...")],
+    dataset: Annotated[str, typer.Argument(help="As after --dataset: world, ragrouter, musique:PATH, jsonl:DIR, ...")],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Count kinds, hops, homonym titles and words of a dataset, and show its fingerprint."""
-    from arena.datasets import load_dataset
+    """Show licence and citation of a dataset, then count its kinds, hops, homonym titles and words.
+
+    Licence and citation are shown even where the data cannot be loaded; that ends with exit code 2.
+    """
+    from arena.datasets import dataset_entry, load_dataset
     from arena.datasets.info import describe
-    from experiments.terminal.tables import as_json, info_table, print_notes
+    from experiments.terminal.tables import about_text, as_json, info_facts, info_table, print_notes
 
-    info = describe(load_dataset(dataset))
+    entry = dataset_entry(dataset.partition(":")[0])
     if json:
-        print(as_json(info))
-    else:
-        from rich.console import Console
+        print(as_json(info_facts(describe(load_dataset(dataset)), entry)))
+        return
+    print(about_text(entry), flush=True)
+    from rich.console import Console
 
-        console = Console()
-        console.print(info_table(info))
-        print_notes(info, console)
+    info, console = describe(load_dataset(dataset)), Console()
+    console.print(info_table(info))
+    print_notes(info, console)
 
 
 @datasets_app.command("make-world")

@@ -95,27 +95,39 @@ def read_rows(path: Path) -> Iterator[Row]:
         raise DatasetError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
+def as_row(place: str, value: Any, source: str, per: str = "line") -> Row:
+    """`value`, parsed from the JSON text `source`, as a row; the file should hold one object `per` what.
+
+    Raises:
+        DatasetError: it is not an object, or holds half a surrogate pair.
+    """
+    if "\\ud" in source.lower():
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise DatasetError(f"{place}: half a surrogate pair (\\ud800 to \\udfff alone) is not text") from None
+    if not isinstance(value, dict):
+        raise DatasetError(
+            f"{place}: {_JSON_NAMES[type(value)]}, not an object; the file needs one JSON object per {per}"
+        )
+    return Row(place, value)
+
+
+def refuse_constant(name: str) -> NoReturn:
+    """What a decoder does with NaN and the infinities."""
+    raise ValueError(f"{name} is no JSON value")
+
+
 def _parse(place: str, raw: bytes) -> Row:
     try:
-        value = json.loads(raw.rstrip().decode(), parse_constant=_refuse_constant)
-        if rb"\ud" in raw.lower():
-            json.dumps(value, ensure_ascii=False).encode()
+        line = raw.rstrip().decode()
+        value = json.loads(line, parse_constant=refuse_constant)
     except UnicodeDecodeError as error:
         byte = f"byte {error.start + 1} of the line (0x{raw[error.start]:02x})"
         raise DatasetError(f"{place}: {byte} is not UTF-8; save the file as UTF-8") from None
-    except UnicodeEncodeError:
-        raise DatasetError(f"{place}: half a surrogate pair (\\ud800 to \\udfff alone) is not text") from None
     except json.JSONDecodeError as error:
         problem = f"{error.msg} at column {error.colno}"
         raise DatasetError(f"{place}: not JSON: {problem}; the file needs one JSON object per line") from None
     except (ValueError, RecursionError) as error:
         raise DatasetError(f"{place}: not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise DatasetError(
-            f"{place}: {_JSON_NAMES[type(value)]}, not an object; the file needs one JSON object per line"
-        )
-    return Row(place, value)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
+    return as_row(place, value, line)

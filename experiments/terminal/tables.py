@@ -12,17 +12,30 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.config import cache_dir
-from arena.datasets import dataset_entry, dataset_names
+from arena.datasets import DatasetEntry, dataset_entry, dataset_names
 from arena.datasets.info import DatasetInfo
 
 
 def datasets_table() -> Table:
-    """Every dataset: how to write it, what it is, whose it is."""
-    table = Table("write", "what it is", "source and licence")
+    """Every dataset: how to write it, what it is, its licence and whom to cite."""
+    table = Table("write", "what it is", "licence", "cite")
     for name in dataset_names():
         entry = dataset_entry(name)
-        table.add_row(Text(entry.how_to_write), Text(entry.summary), Text(entry.source))
+        cite = entry.citation.short if entry.citation else "-"
+        table.add_row(Text(entry.how_to_write), Text(entry.summary), Text(entry.licence), Text(cite))
     return table
+
+
+def about_text(entry: DatasetEntry) -> str:
+    """What is known of a dataset without its data: what it is, how to write it, whose it is and whom to cite."""
+    lines = [entry.summary, f"write    {entry.how_to_write}", f"source   {entry.source}", f"licence  {entry.licence}"]
+    return "\n".join([*lines, *(["cite", entry.citation.bibtex] if entry.citation else [])])
+
+
+def info_facts(info: DatasetInfo, entry: DatasetEntry) -> dict[str, Any]:
+    """The figures of a dataset and what is known of it without its data, for `as_json`."""
+    about = {"summary": entry.summary, "source": entry.source, "licence": entry.licence}
+    return asdict(info) | about | {"citation": asdict(entry.citation) if entry.citation else None}
 
 
 def info_table(info: DatasetInfo) -> Table:

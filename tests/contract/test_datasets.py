@@ -15,6 +15,14 @@ from arena.datasets.fingerprint import fingerprint
 from arena.datasets.jsonl import write_jsonl
 from arena.types import KINDS, AnswerStyle, Claim, Dataset, Document, Gold, Question, Task, well_formed
 from tests.samples import small_dataset
+from tests.unit.datasets.hotpot_files import hotpot_record, two_wiki_record, write_array
+from tests.unit.datasets.ragrouter.ragrouter_files import (
+    DOCUMENTS,
+    QUESTIONS,
+    as_found,
+    make_folder,
+    musique_records,
+)
 
 
 def musique_record(number: int, *, answerable: bool) -> dict[str, Any]:
@@ -48,14 +56,35 @@ def musique_file(folder: Path) -> str:
     return f"musique:{path}"
 
 
+def hotpotqa_file(folder: Path) -> str:
+    return f"hotpotqa:{write_array(folder / 'hotpot.json', hotpot_record(), hotpot_record(_id='5a02'))}"
+
+
+def two_wiki_file(folder: Path) -> str:
+    return f"2wikimultihopqa:{write_array(folder / 'dev.json', two_wiki_record(), two_wiki_record(_id='8f03'))}"
+
+
+def ragrouter_folder(folder: Path) -> str:
+    return f"ragrouter:{make_folder(folder / 'part', musique=musique_records())}"
+
+
+def ragrouter_as_found(folder: Path) -> str:
+    found = make_folder(folder / "found", [*map(as_found, DOCUMENTS)], [*map(as_found, QUESTIONS)], lines=True)
+    return f"ragrouter:{found}"
+
+
 def jsonl_data(folder: Path) -> str:
     write_jsonl(small_dataset(), folder / "data")
     return f"jsonl:{folder / 'data'}"
 
 
 SPECS: dict[str, Callable[[Path], str]] = {
+    "2wikimultihopqa": two_wiki_file,
+    "hotpotqa": hotpotqa_file,
     "jsonl": jsonl_data,
     "musique": musique_file,
+    "ragrouter": ragrouter_folder,
+    "ragrouter:found": ragrouter_as_found,
     "world": lambda folder: "world",
     "world:120:3": lambda folder: "world:120:3",
 }
@@ -175,7 +204,16 @@ def test_an_edit_covers_every_field() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "file"), [("jsonl", "corpus.jsonl"), ("jsonl", "questions.jsonl"), ("musique", "musique.jsonl")]
+    ("name", "file"),
+    [
+        ("2wikimultihopqa", "dev.json"),
+        ("hotpotqa", "hotpot.json"),
+        ("jsonl", "corpus.jsonl"),
+        ("jsonl", "questions.jsonl"),
+        ("musique", "musique.jsonl"),
+        ("ragrouter", "Corpus.json"),
+        ("ragrouter", "Question.json"),
+    ],
 )
 def test_an_edited_file_is_another_dataset(tmp_path: Path, name: str, file: str) -> None:
     spec = SPECS[name](tmp_path)

@@ -29,6 +29,16 @@ def test_the_table_is_sorted_and_says_how_to_write_each() -> None:
         assert entry.how_to_write.startswith(name)
         assert entry.summary
         assert entry.source
+        assert entry.licence
+        assert entry.citation or name in ("jsonl", "world")
+
+
+def test_an_entry_of_a_third_party_needs_no_licence() -> None:
+    assert (PLUGIN_ENTRY.licence, PLUGIN_ENTRY.citation) == ("not stated", None)
+
+
+def test_a_licence_that_nobody_checked_is_not_asserted() -> None:
+    assert DATASETS["ragrouter"].licence.startswith("not stated for the data; check the hub page")
 
 
 def test_a_dataset_is_named_as_it_was_asked_for(tmp_path: Path) -> None:
@@ -44,10 +54,16 @@ def test_an_unknown_name_gets_the_nearest_known_one(spec: str, near: str) -> Non
         load_dataset(spec)
 
 
-@pytest.mark.parametrize("spec", ["musique", "musique:", "jsonl"])
+@pytest.mark.parametrize("spec", ["jsonl", "jsonl:"])
 def test_a_missing_path_is_asked_for(spec: str) -> None:
-    with pytest.raises(DatasetError, match=rf"needs a path: write {spec.rstrip(':')}:F"):
+    with pytest.raises(DatasetError, match=r"needs a path: write jsonl:FOLDER"):
         load_dataset(spec)
+
+
+@pytest.mark.parametrize("name", ["2wikimultihopqa", "hotpotqa", "musique"])
+def test_a_path_that_is_not_there_asks_no_hub(name: str, tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"gone\.json: no such file; check the path"):
+        load_dataset(f"{name}:{tmp_path / 'gone.json'}")
 
 
 def test_a_path_may_hold_colons(tmp_path: Path) -> None:
