@@ -16,7 +16,7 @@ from indexing.engines import ENGINES
 from indexing.engines.settings import EngineSettings
 from indexing.lock import only_writer, work_folder
 from indexing.manifest import MANIFEST, IndexManifest, read_manifest
-from indexing.opening import SHARD
+from indexing.opening import SHARD, open_index
 from indexing.verify import index_info, leftovers, list_indexes, verify_index
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS
@@ -28,6 +28,14 @@ class Drifted(LetterEmbedder):
     def embed_passages(self, texts: Sequence[str]) -> Embedding:
         embedded = super().embed_passages(texts)
         return Embedding(np.roll(embedded.dense, 1, axis=1), embedded.sparse)
+
+
+class ByToken(LetterEmbedder):
+    """Keeps vectors of its tokens, too."""
+
+    def embed_passages(self, texts: Sequence[str]) -> Embedding:
+        embedded = super().embed_passages(texts)
+        return Embedding(embedded.dense, embedded.sparse, tuple(np.ones((3, 2), np.float32) for _ in texts))
 
 
 @pytest.fixture(scope="module")
@@ -157,3 +165,17 @@ def test_doubles_do_not_hide_each_other(tmp_path: Path) -> None:
     documents = [Document(f"d{number:02}", "", "the same words") for number in range(40)]
     build_index(documents, LetterEmbedder(), tmp_path / "index")
     assert verify_index(tmp_path / "index", documents, embedder=LetterEmbedder()) == []
+
+
+def test_opening_an_index_with_token_vectors_does_not_damage_it(tmp_path: Path) -> None:
+    """The engine writes its JSON anew at every opening, and the keys of its vectors come in any order."""
+    build_index(DOCUMENTS, ByToken(), tmp_path / "index")
+    for _ in range(6):
+        open_index(tmp_path / "index", DOCUMENTS, ByToken()).close()
+        assert verify_index(tmp_path / "index", DOCUMENTS) == []
+
+
+def test_json_that_says_something_else_is_damage(folder: Path) -> None:
+    config = folder / SHARD / "edge_config.json"
+    config.write_text(config.read_text().replace('"size":27', '"size":28'))
+    assert "edge_config.json' is damaged" in verify_index(folder, DOCUMENTS)[0]
