@@ -87,6 +87,16 @@ def account_of(calls: Iterable[LLMCall], cell: Cell, prices: PriceTable | None) 
     return books.account
 
 
+def accounts_by_role(calls: Iterable[LLMCall], cell: Cell, prices: PriceTable | None) -> dict[str, Account]:
+    """`account_of` the calls of each role, in the order in which the roles were first asked."""
+    books: dict[str, _Entries] = {}
+    for call in calls:
+        if call.role not in books:
+            books[call.role] = _Entries()
+        books[call.role].enter(call, prices.price_of(cell, call) if prices else None)
+    return {role: entries.account for role, entries in books.items()}
+
+
 def add_up(accounts: Iterable[Account]) -> Account:
     """All of them in one; of nothing, an account of no calls."""
     every = tuple(accounts)

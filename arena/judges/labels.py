@@ -1,13 +1,14 @@
 """What people say of the answers of a run: JSON lines `{"question_id": "q1", "correct": true, "cell": "KEY"}`.
 
-`cell` may be left out where one cell alone answers with a model.
+`cell` may be left out where one cell alone answers with a model. `raters` marks a label that was derived from a review.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
-from pydantic import BaseModel, ConfigDict, StrictBool, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from arena.errors import DatasetError
 
@@ -16,17 +17,23 @@ Place = tuple[str, str]
 
 
 class Label(BaseModel):
-    """Whether one answer is right."""
+    """Whether one answer is right. `raters`: how many reviewers it is the majority of (None: handed in as it is)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question_id: str
     correct: StrictBool
     cell: str | None = None
+    raters: int | None = Field(default=None, ge=1)
 
 
 def read_labels(text: str, cells: Sequence[str], where: str) -> dict[Place, bool]:
-    """Place -> whether a person calls the answer right.
+    """Place -> whether people call the answer right. Arguments and errors are those of `labels_by_place`."""
+    return {place: label.correct for place, label in labels_by_place(text, cells, where).items()}
+
+
+def labels_by_place(text: str, cells: Sequence[str], where: str) -> dict[Place, Label]:
+    """Place -> its label, in the order of the lines.
 
     Args:
         text: the JSON lines; empty lines are passed over.
@@ -36,7 +43,7 @@ def read_labels(text: str, cells: Sequence[str], where: str) -> dict[Place, bool
     Raises:
         DatasetError: a line is no label, names a cell that the run has not, or labels an answer a second time.
     """
-    labels: dict[Place, bool] = {}
+    labels: dict[Place, Label] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -47,8 +54,28 @@ def read_labels(text: str, cells: Sequence[str], where: str) -> dict[Place, bool
         place = (cell, label.question_id)
         if place in labels:
             raise DatasetError(f"{where}, line {number}: labels {label.question_id!r} of {cell!r} a second time")
-        labels[place] = label.correct
+        labels[place] = label
     return labels
+
+
+def reviewed_labels(before: Mapping[Place, Label], reviewed: Iterable[Label]) -> list[Label]:
+    """The labels of a run whose review came to `reviewed`, each of which names its cell.
+
+    Earlier labels out of a review are replaced; one that was handed in stays where the review says nothing of its
+    answer.
+    """
+    derived = {(label.cell or "", label.question_id): label for label in reviewed}
+    kept = {
+        (cell, question_id): label.model_copy(update={"cell": cell})
+        for (cell, question_id), label in before.items()
+        if label.raters is None
+    }
+    return list((kept | derived).values())
+
+
+def label_lines(labels: Iterable[Label]) -> str:
+    """The text of labels.jsonl."""
+    return "".join(json.dumps(label.model_dump(exclude_none=True)) + "\n" for label in labels)
 
 
 def _label(line: str, where: str) -> Label:

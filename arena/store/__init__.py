@@ -13,6 +13,8 @@ from arena.store.folder import (
     PROBE,
     QUESTIONS,
     RECORDS,
+    REPORT,
+    REVIEW,
     RUNNING,
     SCORES,
     STOPPED,
@@ -23,6 +25,8 @@ from arena.store.folder import (
 )
 from arena.store.latest import latest_run
 from arena.store.lock import LOCK
+from arena.store.page import write_page
+from arena.store.review import review_text, write_review
 
 __all__ = [
     "CALLS",
@@ -35,6 +39,8 @@ __all__ = [
     "PROBE",
     "QUESTIONS",
     "RECORDS",
+    "REPORT",
+    "REVIEW",
     "RUNNING",
     "SCORES",
     "STOPPED",
@@ -44,4 +50,7 @@ __all__ = [
     "RunStore",
     "key_of",
     "latest_run",
+    "review_text",
+    "write_page",
+    "write_review",
 ]

@@ -7,11 +7,13 @@ RUNS_DIR/RUN_ID/
     superseded.jsonl   records of failures that were asked again: out of the scores, and paid all the same
     verdicts.jsonl     the journal of what judges said of the records
     probe.jsonl        the journal of the latency probe; no part of the results
-    labels.jsonl       labels by people, as they were handed in
+    labels.jsonl       labels by people, as they were handed in or as the majority of reviewers has it
+    review.jsonl       what reviewers said of the answers (arena.store.review)
     calls.jsonl        every model call, one a line, derived from the journals
     scores.parquet     every metric of every question, derived
     questions.parquet  every question of every cell, derived
     leaderboard.json   the table (arena.report.leaderboard.Leaderboard), derived
+    report.html        the run as one page, derived
     run.lock           held by the one process that writes
 """
 
@@ -39,8 +41,9 @@ from arena.store.tables import read_table, write_table
 from arena.types import RunRecord, Verdict
 
 MANIFEST, PLAN, RECORDS, SUPERSEDED = "manifest.json", "plan.json", "records.jsonl", "superseded.jsonl"
-VERDICTS, PROBE, LABELS = "verdicts.jsonl", "probe.jsonl", "labels.jsonl"
+VERDICTS, PROBE, LABELS, REVIEW = "verdicts.jsonl", "probe.jsonl", "labels.jsonl", "review.jsonl"
 CALLS, SCORES, QUESTIONS, LEADERBOARD = "calls.jsonl", "scores.parquet", "questions.parquet", "leaderboard.json"
+REPORT = "report.html"
 
 RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
 """Status in the manifest. A killed run stays at `running`; only `finished` has nothing left to ask."""
@@ -283,10 +286,10 @@ class RunStore:
         return read_text(self.folder / LEADERBOARD)
 
     def write_labels(self, text: str) -> None:
-        """Keep people's labels, as they were handed in."""
+        """Keep people's labels."""
         replace_text(self.folder / LABELS, text)
 
     def labels_text(self) -> str | None:
-        """labels.jsonl as text; None: no labels were handed in."""
+        """labels.jsonl as text; None: there are none."""
         path = self.folder / LABELS
         return read_text(path) if path.exists() else None

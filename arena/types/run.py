@@ -215,7 +215,8 @@ class RunRecord:
 
     Exactly one of `answer` and `failure` is set. `wall_seconds` includes all waiting for others;
     `latency_seconds` does not. `warm_up`: it was the first of its cell in its process, so that its seconds are also
-    those of connections and models that were made ready.
+    those of connections and models that were made ready. `timed`: the seconds are those of asking this very question;
+    not so where the record was made of another, or of a file that says none.
     """
 
     cell: Cell
@@ -228,6 +229,7 @@ class RunRecord:
     decisions: tuple[Decision, ...]
     wall_seconds: float
     warm_up: bool = False
+    timed: bool = True
 
     @property
     def latency_seconds(self) -> float:

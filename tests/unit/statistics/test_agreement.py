@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.statistics.agreement import cohens_kappa
+from arena.statistics.agreement import cohens_kappa, krippendorffs_alpha
 
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40)
 
@@ -41,3 +43,28 @@ def test_it_is_symmetric_and_bounded(pairs: list[tuple[bool, bool]]) -> None:
     kappa = cohens_kappa(a, b)
     assert kappa == cohens_kappa(b, a)
     assert kappa is None or -1.0 <= kappa <= 1.0
+
+
+def test_krippendorffs_two_published_examples() -> None:
+    """Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", sections A and C: 0.095 and 0.743."""
+    meg, owen = "0100000010", "1110010000"
+    assert krippendorffs_alpha(list(zip(meg, owen, strict=True))) == pytest.approx(0.095, abs=5e-4)
+    observers = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
+    units = [[value for value in unit if value != "."] for unit in zip(*observers, strict=True)]
+    assert krippendorffs_alpha(units) == pytest.approx(0.743, abs=5e-4)
+
+
+def test_alpha_where_nothing_can_be_said_is_none() -> None:
+    assert krippendorffs_alpha([]) is None
+    assert krippendorffs_alpha([["y"], ["n"], []]) is None
+    assert krippendorffs_alpha([["y", "y"], ["y", "y", "y"]]) is None
+    assert krippendorffs_alpha([["y", "y"], ["n", "n"], ["y"]]) == 1.0
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.lists(st.lists(st.sampled_from("ynx"), max_size=5), max_size=12), st.randoms())
+def test_alpha_knows_no_order_and_is_at_most_one(units: list[list[str]], random: random.Random) -> None:
+    alpha = krippendorffs_alpha(units)
+    shuffled = [random.sample(unit, len(unit)) for unit in random.sample(units, len(units))]
+    assert krippendorffs_alpha(shuffled) == (pytest.approx(alpha) if alpha is not None else None)
+    assert alpha is None or alpha <= 1.0
