@@ -13,6 +13,7 @@ from arena.errors import UnknownNameError
 from experiments.benches.embedding import measure_embedding
 from experiments.benches.index import measure_index
 from experiments.benches.llm import measure_llm
+from experiments.benches.report import measure_report
 from experiments.benches.retrieval import measure_retrieval
 from experiments.benches.runner import measure_runner
 from experiments.benches.scoring import measure_scoring
@@ -31,6 +32,7 @@ BENCHES: Mapping[str, Callable[[bool, Say], Mapping[str, Any]]] = {
     "index": lambda quick, say: measure_index(_QUICK_SIZES, say=say) if quick else measure_index(say=say),
     "runner": lambda quick, say: measure_runner(10_000, say=say) if quick else measure_runner(say=say),
     "scoring": lambda quick, say: measure_scoring(400, say=say) if quick else measure_scoring(say=say),
+    "report": lambda quick, say: measure_report(400, say=say) if quick else measure_report(say=say),
     "strategies": lambda quick, say: measure_strategies(6, say=say) if quick else measure_strategies(say=say),
     "retrieval": lambda quick, say: measure_retrieval(_QUICK_SIZES, say=say) if quick else measure_retrieval(say=say),
 }

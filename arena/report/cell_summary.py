@@ -11,6 +11,7 @@ from pydantic import Field
 
 from arena.accounting import add_up
 from arena.report.breakdown import break_down
+from arena.report.closed_book_gain import ClosedBookGain
 from arena.report.comparisons import Ranks
 from arena.report.controller_scores import ControllerScores
 from arena.report.controllers import ControllerSummary, ran_at, summarise_controllers
@@ -20,12 +21,15 @@ from arena.report.gap import GapSummary
 from arena.report.guarding import GuardFinding
 from arena.report.metric_summary import summarise_columns
 from arena.report.question_resamples import QuestionResamples
+from arena.report.roles import RoleSpending, summarise_roles
 from arena.report.schema import LatencySummary, MetricSummary, Row, TokenSummary
 from arena.report.score_columns import ScoreColumns
 from arena.report.spending import SpendingSummary, summarise_spending
 from arena.scoring import CellScores
 from arena.statistics.intervals import percentile
 from arena.types import Question, Scalar, Tier
+
+_QUANTILES = range(0, 101, 5)
 
 
 class CellSummary(Row):
@@ -47,6 +51,10 @@ class CellSummary(Row):
     n_truncated: int = Field(description="Questions with a reply that ended at the token limit, in any call.")
     metrics: dict[str, MetricSummary]
     latency_seconds: LatencySummary
+    latency_quantiles_seconds: list[float] = Field(
+        default_factory=list,
+        description="The 0th, 5th, ... 100th percentile of the same seconds, 21; empty where none was measured.",
+    )
     n_warm_up: int = Field(default=0, description="Questions that the latency leaves out because they were the first.")
     warm_up_seconds: float | None = Field(
         default=None, description="Mean over the first question of each process, which the latency leaves out."
@@ -67,6 +75,9 @@ class CellSummary(Row):
         default=None, description="What its decisions were worth, held against gold. None: it decides nothing."
     )
     spending: SpendingSummary | None = Field(default=None, description="None: written before money was counted.")
+    roles: list[RoleSpending] = Field(
+        default_factory=list, description="What each role of its calls took, in the order in which they were asked."
+    )
     judging: SpendingSummary | None = Field(
         default=None, description="What judging its answers took, apart from what answering did. None: not judged."
     )
@@ -76,6 +87,10 @@ class CellSummary(Row):
     failures: FailureSummary | None = None
     diagnosis: list[Symptom] = Field(default_factory=list)
     gap: GapSummary | None = None
+    gain_over_closed_book: dict[str, ClosedBookGain] = Field(
+        default_factory=dict,
+        description="Metric -> what it adds to what its model knows. Empty: closed_book was not run.",
+    )
     ranks: dict[str, Ranks] = Field(default_factory=dict, description="Metric -> the ranks the cell may have.")
     guards: list[GuardFinding] = Field(default_factory=list, description="Why the cell, or a metric of it, is invalid.")
     on_pareto_front: bool = Field(
@@ -114,6 +129,7 @@ def summarise_cell(cell: CellScores, columns: ScoreColumns, around: Surroundings
     account = add_up(one.account for one in usage)
     spent = account.whole
     resamples = around.resamples.of(columns.ids)
+    measured = [one.latency_seconds for one in usage if one.measured]
     warm_up = [one.latency_seconds for one in usage if one.warm_up and one.outcome != "failed" and not one.replayed]
     probed = around.probe.get(cell.cell.key)
     return CellSummary(
@@ -129,7 +145,8 @@ def summarise_cell(cell: CellScores, columns: ScoreColumns, around: Surroundings
         n_failed=sum(one.outcome == "failed" for one in usage),
         n_truncated=sum(one.truncated for one in usage),
         metrics=summarise_columns(columns, resamples),
-        latency_seconds=_latency([one.latency_seconds for one in usage if one.measured]),
+        latency_seconds=_latency(measured),
+        latency_quantiles_seconds=[float(one) for one in np.percentile(measured, _QUANTILES)] if measured else [],
         n_warm_up=len(warm_up),
         warm_up_seconds=fsum(warm_up) / len(warm_up) if warm_up else None,
         serial_latency_seconds=None if probed is None else _latency(probed),
@@ -143,6 +160,7 @@ def summarise_cell(cell: CellScores, columns: ScoreColumns, around: Surroundings
         judgements=dict(sorted(cell.decisions.judgements.items())),
         controllers=summarise_controllers(cell.decisions),
         spending=summarise_spending(account),
+        roles=summarise_roles(usage),
         judging=summarise_spending(cell.judging) if cell.judging.whole.calls else None,
         failures=summarise_failures(cell.failures.values()) if cell.failures else None,
         breakdown=break_down(columns, around.questions, resamples),

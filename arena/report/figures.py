@@ -35,6 +35,11 @@ def metric_parts(summary: MetricSummary | None) -> Parts:
     return tuple(parts)
 
 
+def range_text(summary: MetricSummary | None) -> str:
+    """The interval alone, as in `.49-.63` with an en dash, rounded outwards."""
+    return UNDEFINED if summary is None else _interval(summary.ci_low, summary.ci_high).strip() or UNDEFINED
+
+
 def ranks_text(ranks: Ranks | None) -> str:
     """The ranks a cell may have, as in `2-5`, with an en dash; one number where there is but one."""
     if ranks is None:
@@ -82,6 +87,48 @@ def seconds_parts(cell: CellSummary) -> Parts:
     known = seconds.p50 is not None and seconds.p95 is not None
     figure = f"{seconds.p50:.2f} / {seconds.p95:.2f}" if known else UNDEFINED
     return (figure, f"({cell.n_failed} failed)") if cell.n_failed else (figure,)
+
+
+def count_text(count: int | None) -> str:
+    """A whole number, thousands parted."""
+    return UNDEFINED if count is None else f"{count:,}"
+
+
+def per_question_text(amount: float | None) -> str:
+    """A mean of calls or tokens: to one digit below a hundred, whole above; what is not 0 is not written as 0."""
+    if amount is None:
+        return UNDEFINED
+    if 0 < amount < 0.05:
+        return "<0.1"
+    return f"{amount:.1f}" if 0 < amount < 99.95 else f"{amount:,.0f}"
+
+
+def ratio_text(ratio: float | None) -> str:
+    """A mean, a share or a correlation to two digits."""
+    return UNDEFINED if ratio is None else f"{ratio:.2f}"
+
+
+def share_text(share: float | None) -> str:
+    """A share in whole percent; what is neither none nor all is not written as if it were."""
+    if share is None:
+        return UNDEFINED
+    percent = round(share * 100)
+    if percent == 0 and share > 0:
+        return "<1%"
+    return ">99%" if percent == 100 and share < 1 else f"{percent}%"
+
+
+def times_text(amount: float | None, other: float | None) -> str:
+    """How many times `other` `amount` is, to two digits that count; undefined beside nothing."""
+    if amount is None or not other:
+        return UNDEFINED
+    times = amount / other
+    return f"{times:,.0f}" if times >= 10 else f"{times:.1f}" if times >= 1 else f"{times:.2f}"
+
+
+def second_text(seconds: float | None) -> str:
+    """Seconds to two digits after the point."""
+    return UNDEFINED if seconds is None else f"{seconds:,.2f}"
 
 
 def _interval(low: float | None, high: float | None) -> str:

@@ -37,18 +37,23 @@ class GapSummary(Row):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A cell's answer F1 per question (n,), NaN = none. `withheld`: why its mean is not shown, None: it is."""
+    """A cell on one metric: a value per question (n,), NaN = none. `withheld`: why its mean is not shown."""
 
     cell: Cell
     ids: Ids
     values: Values
-    tokens_per_question: float | None
+    tokens_per_question: float | None = None
     withheld: str | None = None
 
     @property
     def role(self) -> tuple[str, str]:
         """Strategy and mode."""
         return self.cell.strategy, self.cell.retrieval_mode
+
+    def on(self, ids: Ids) -> Values:
+        """Its values on these questions, all of which it has, in their order."""
+        row_of = {one: row for row, one in enumerate(self.ids)}
+        return self.values[[row_of[one] for one in ids]]
 
 
 def gaps(readers: Sequence[Reader], resamples: QuestionResamples) -> list[GapSummary | None]:
@@ -63,7 +68,7 @@ def gaps(readers: Sequence[Reader], resamples: QuestionResamples) -> list[GapSum
     return [
         None
         if one.role in (FLOOR, CEILING) or one.cell.llm is None or np.isnan(one.values).all()
-        else _summarise(one, _control(one, FLOOR, floors), _control(one, CEILING, ceilings), resamples)
+        else _summarise(one, control_of(one, FLOOR, floors), control_of(one, CEILING, ceilings), resamples)
         for one in readers
     ]
 
@@ -76,7 +81,7 @@ def _summarise(reader: Reader, floor: Reader | str, ceiling: Reader | str, resam
     return GapSummary(recovered=None, withheld="; ".join(reasons)) if reasons else _gap(trio, resamples)
 
 
-def _control(reader: Reader, role: tuple[str, str], candidates: Sequence[Reader]) -> Reader | str:
+def control_of(reader: Reader, role: tuple[str, str], candidates: Sequence[Reader]) -> Reader | str:
     """The control that belongs to `reader`, or why there is none."""
     alike = [one for one in candidates if one.cell.llm == reader.cell.llm]
     if len(alike) > 1:
@@ -94,7 +99,7 @@ def _gap(trio: Sequence[Reader], resamples: QuestionResamples) -> GapSummary:
     """`trio`: the cell, its floor and its ceiling."""
     shared = set(trio[1].ids) & set(trio[2].ids)
     ids = tuple(one for one in trio[0].ids if one in shared)
-    table = np.column_stack([_on(one, ids) for one in trio])
+    table = np.column_stack([one.on(ids) for one in trio])
     table = np.where(np.isnan(table).any(axis=1, keepdims=True), np.nan, table)
     known = table[~np.isnan(table[:, 0])]
     n = len(known)
@@ -121,8 +126,3 @@ def _gap(trio: Sequence[Reader], resamples: QuestionResamples) -> GapSummary:
         per_thousand_tokens=recovered / (tokens / 1000.0) if tokens else None,
         n=n,
     )
-
-
-def _on(reader: Reader, ids: Ids) -> Values:
-    row_of = {one: row for row, one in enumerate(reader.ids)}
-    return reader.values[[row_of[one] for one in ids]]

@@ -18,7 +18,7 @@ from arena.report.text_table import natural_chars
 _LEGEND = (
     "Judges: answers with a verdict, of those that were due; the mean over them; sd = of repeated verdicts on one "
     "answer; split = two ratings of one answer differ; EM, people = share of answers that judge and exact match, or "
-    "people, call the same, and Cohen's kappa. Their tokens and money are in no cell's."
+    "people, call the same, Cohen's kappa, and how many people labelled. Their tokens and money are in no cell's."
 )
 
 
@@ -82,18 +82,18 @@ def _row(card: JudgeCard) -> tuple[str, ...]:
         UNDEFINED if card.own_sd is None else f"{card.own_sd:.2f}",
         UNDEFINED if card.split_share is None else f"{card.split_share:.0%}",
         _agreement_text(agreements.get("answer_em")),
-        _agreement_text(agreements.get("human")),
+        _agreement_text(agreements.get("human"), counted=True),
         f"{card.calls:,}",
         tokens,
         usd_text(card.usd),
     )
 
 
-def _agreement_text(agreement: Agreement | None) -> str:
+def _agreement_text(agreement: Agreement | None, *, counted: bool = False) -> str:
     if agreement is None:
         return UNDEFINED
     kappa = UNDEFINED if agreement.kappa is None else f"{agreement.kappa:.2f}"
-    return f"{agreement.share:.0%} ({kappa})"
+    return f"{agreement.share:.0%} ({kappa})" + (f" of {agreement.n:,}" if counted else "")
 
 
 def _name(agreement: Agreement) -> str:

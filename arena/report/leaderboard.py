@@ -9,7 +9,9 @@ from pydantic import Field
 
 from arena.prices import PriceTable
 from arena.report.cell_summary import CellSummary, Surroundings, summarise_cell
+from arena.report.closed_book_gain import ClosedBookGain, gains
 from arena.report.comparisons import HEADLINE, Comparison
+from arena.report.contamination import PROBED, ContaminationProbe, probe_readers
 from arena.report.contest import Contender, Standing, compare
 from arena.report.controller_scores import summarise_controller_scores
 from arena.report.diagnosis import diagnose, typical_tokens
@@ -18,11 +20,12 @@ from arena.report.guarding import guard_cells
 from arena.report.judge_card import JudgeCard, summarise_judges
 from arena.report.metric_summary import COVERAGE_FLOOR
 from arena.report.pareto import pareto_front
+from arena.report.planes import Plane, Player, planes_of
 from arena.report.question_resamples import QuestionResamples
 from arena.report.schema import Row
 from arena.report.score_columns import ScoreColumns, columns_of_scores
 from arena.report.spending import PriceSource, price_source
-from arena.scoring import ScoreTable
+from arena.scoring import CellScores, ScoreTable
 from arena.types import GOLD_MODE, Dataset, Tier
 
 __all__ = ["COVERAGE_FLOOR", "CellSummary", "DatasetSummary", "Leaderboard", "build_leaderboard"]
@@ -53,6 +56,12 @@ class Leaderboard(Row):
         "(80 % power, 5 % level, one pair), in the middle of all pairs.",
     )
     judges: list[JudgeCard] = Field(default_factory=list)
+    contamination: list[ContaminationProbe] = Field(
+        default_factory=list, description="What each model knows without documents. Empty also in an older file."
+    )
+    planes: list[Plane] | None = Field(
+        default=None, description="Every quality against every cost that at least one cell has. None: an older file."
+    )
 
 
 def build_leaderboard(
@@ -85,6 +94,8 @@ def build_leaderboard(
     rows = [summarise_cell(cell, scores, around) for cell, scores in zip(table.cells, columns, strict=True)]
     rows = _examined(rows, table)
     standings = {name: _standing(name, rows, columns, resamples, seed) for name in HEADLINE}
+    readers = {name: _readers(table, rows, columns, name) for name in PROBED}
+    recovered, gained = gaps(readers["answer_f1"], resamples), gains(readers, resamples)
     return Leaderboard(
         run_id=run_id,
         fingerprint=fingerprint,
@@ -95,9 +106,13 @@ def build_leaderboard(
             n_questions=len(dataset.questions),
         ),
         prices=price_source(prices) if prices else None,
-        cells=_placed(rows, standings, _gaps(table, rows, columns, resamples)),
+        cells=_placed(rows, standings, recovered, gained),
         comparisons=[one for standing in standings.values() for one in standing.comparisons],
         judges=summarise_judges(table.judges, {row.llm for row in rows if row.llm}) if table.judges else [],
+        planes=planes_of([_player(*one) for one in zip(rows, table.cells, columns, strict=True)], resamples),
+        contamination=probe_readers(
+            table.cells, columns, [one.withheld for one in readers["answer_em"]], dataset, resamples, seed
+        ),
         detectable={name: one.detectable for name, one in standings.items() if one.detectable is not None},
     )
 
@@ -133,18 +148,20 @@ def _standing(
     return compare(metric, contenders, resamples, seed)
 
 
-def _gaps(
-    table: ScoreTable, rows: Sequence[CellSummary], columns: Sequence[ScoreColumns], resamples: QuestionResamples
-) -> list[GapSummary | None]:
-    readers = [
-        Reader(cell.cell, scores.ids, scores.values("answer_f1"), row.tokens, _withheld(row, "answer_f1"))
+def _readers(
+    table: ScoreTable, rows: Sequence[CellSummary], columns: Sequence[ScoreColumns], metric: str
+) -> list[Reader]:
+    return [
+        Reader(cell.cell, scores.ids, scores.values(metric), row.tokens, _withheld(row, metric))
         for cell, row, scores in zip(table.cells, rows, columns, strict=True)
     ]
-    return gaps(readers, resamples)
 
 
 def _placed(
-    rows: Sequence[CellSummary], standings: Mapping[str, Standing], recovered: Sequence[GapSummary | None]
+    rows: Sequence[CellSummary],
+    standings: Mapping[str, Standing],
+    recovered: Sequence[GapSummary | None],
+    gained: Sequence[dict[str, ClosedBookGain]],
 ) -> list[CellSummary]:
     """The rows, each with its place among the others."""
     front = pareto_front([(_value(row), row.tokens) for row in rows])
@@ -153,11 +170,16 @@ def _placed(
             update={
                 "on_pareto_front": on_front,
                 "gap": gap,
+                "gain_over_closed_book": gain,
                 "ranks": {name: one.ranks[row.cell] for name, one in standings.items() if row.cell in one.ranks},
             }
         )
-        for row, on_front, gap in zip(rows, front, recovered, strict=True)
+        for row, on_front, gap, gain in zip(rows, front, recovered, gained, strict=True)
     ]
+
+
+def _player(row: CellSummary, cell: CellScores, columns: ScoreColumns) -> Player:
+    return Player(row, cell, columns, {name: _withheld(row, name) is None for name in row.metrics})
 
 
 def _is_defined(row: CellSummary, metric: str) -> bool:

@@ -47,7 +47,7 @@ def measure_scoring(questions: int = 3_356, *, say: Say = lambda line: None) -> 
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         say(f"a run of {questions:,} questions in twelve cells")
-        store = _made_up(Path(folder) / "run", questions)
+        store = made_up_run(Path(folder) / "run", questions)
         size_mb = store.records_path.stat().st_size / 1e6
         say(f"scoring its {size_mb:,.0f} MB")
         command = [sys.executable, "-c", _CODE, str(store.folder), str(questions)]
@@ -91,7 +91,7 @@ def _comparing(table: ScoreTable, dataset: Dataset) -> Figures:
     return figures | {"permutation_seconds": _lap(started)}
 
 
-def _made_up(folder: Path, questions: int) -> RunStore:
+def made_up_run(folder: Path, questions: int) -> RunStore:
     """The folder of a finished run that nobody ran."""
     folder.mkdir()
     dataset, cells = synthetic_world(questions), dict[str, Cell]()

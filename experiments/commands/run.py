@@ -21,11 +21,15 @@ _COMMA = re.compile(r",(?![^\[\]]*\])")  # outside brackets
 
 
 class Continuation(NamedTuple):
-    """How a run is gone about: continued, with what had failed asked again; `shard`: (i, n) = the i-th of n shares."""
+    """How a run is gone about: continued, with what had failed asked again; `shard`: (i, n) = the i-th of n shares.
+
+    `report`: whether it ends with a page.
+    """
 
     resume: bool
     retry_failed: bool
     shard: tuple[int, int] | None
+    report: bool = True
 
 
 def run(
@@ -63,6 +67,7 @@ def run(
         typer.Option("--set", help="Any setting of a config, as in judge.repeats=3; repeatable."),
     ] = None,
     mlflow: Annotated[bool | None, typer.Option(help="Copy the run to MLflow.", show_default=False)] = None,
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html at the end.")] = True,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:
     """Run contestants on a dataset and print the leaderboard.
@@ -77,16 +82,14 @@ def run(
     """
     place = given(dataset=dataset, runs_dir=runs_dir, run_id=run_id, concurrency=concurrency, seed=seed, mlflow=mlflow)
     parts = given(
-        strategies=_names(strategies),
-        modes=_names(modes),
+        strategies=names_of(strategies),
+        modes=names_of(modes),
         llm=given(model=llm, base_url=base_url, cache=cache),
         judge=given(llm=given(model=judge)),
         budget=given(max_usd=max_usd, max_tokens=max_run_tokens),
-        sample=given(limit=limit, part=part, ids=_names(ids)),
+        sample=given(limit=limit, part=part, ids=names_of(ids)),
     )
-    how = Continuation(resume or retry_failed, retry_failed, _shard(shard))
-    if dry_run and how.resume:
-        raise ConfigError("--dry-run is about a new run, and --resume continues one: leave one of them out")
+    how = Continuation(resume or retry_failed, retry_failed, _shard(shard), report)
     _go(config, _with_settings(place | parts, settings), how, dry_run=dry_run, json=json)
 
 
@@ -99,6 +102,8 @@ def _with_settings(options: dict[str, Any], settings: list[str] | None) -> dict[
 
 
 def _go(config: Path | None, options: dict[str, Any], how: Continuation, *, dry_run: bool, json: bool) -> None:
+    if dry_run and how.resume:
+        raise ConfigError("--dry-run is about a new run, and --resume continues one: leave one of them out")
     if dry_run:
         _print_expected(config, options, json=json)
     else:
@@ -109,6 +114,7 @@ def _run_and_print(config: Path | None, options: dict[str, Any], how: Continuati
     from rich.console import Console
 
     from arena.report.console import print_leaderboard
+    from experiments.reporting.write import report_of
     from experiments.runs.farewell import print_next_steps
     from experiments.runs.launch import launch
     from experiments.runs.study import track_outcome
@@ -121,9 +127,10 @@ def _run_and_print(config: Path | None, options: dict[str, Any], how: Continuati
         print(outcome.store.leaderboard_json(), end="", flush=True)
     else:
         print_leaderboard(outcome.board, console)
-    mlflow_run = track_outcome(outcome, reporter) if outcome.mlflow else None
+    page = report_of(outcome.store, reporter) if how.report else None
+    mlflow_run = track_outcome(outcome, reporter) if outcome.mlflow else None  # with the page
     if not json:
-        print_next_steps(outcome, mlflow_run, console)
+        print_next_steps(outcome, mlflow_run, console, page)
     if outcome.too_many_failures:
         raise typer.Exit(TOO_MANY_FAILURES)
 
@@ -154,6 +161,6 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     return int(match[1]), int(match[2])
 
 
-def _names(text: str | None) -> list[str] | None:
+def names_of(text: str | None) -> list[str] | None:
     """Names parted by commas; those inside brackets belong to a setting: `self_rag:options=[yes,no]`."""
     return None if text is None else [name.strip() for name in _COMMA.split(text) if name.strip()]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 from rich.console import Console
 
 from experiments.runs.study import Outcome
 
 
-def print_next_steps(outcome: Outcome, mlflow_run: str | None, console: Console) -> None:
-    """Print the run's places and the commands that come next: of a shard, the merge; else what a newcomer wants."""
+def print_next_steps(outcome: Outcome, mlflow_run: str | None, console: Console, page: Path | None = None) -> None:
+    """Print the run's places and the commands that come next: of a shard, the merge; else what a newcomer wants.
+
+    `page`: the report that was written (None: none was).
+    """
     store = outcome.store
     folder, runs_dir = shlex.quote(str(store.folder)), shlex.quote(str(store.folder.parent))
     lines = [f"run folder   {store.folder}  (records.jsonl, scores.parquet, leaderboard.json)"]
+    if page:
+        lines.append(f"report       {page}      (opens in any browser, without a network)")
     if mlflow_run:
         lines.append(f"MLflow       run {mlflow_run}; `make ui` opens the store beside the runs")
     if shard := store.whole_plan().shard:

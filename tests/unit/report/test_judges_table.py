@@ -39,8 +39,18 @@ def printed(*cards: JudgeCard) -> str:
 
 
 def test_a_row_has_the_figures_of_its_card() -> None:
-    text = printed(card(split_share=0.125, own_sd=0.07, agreements=[agreement(0.583)]))
-    for figure in ("openai:gpt-x", "60/60", "0.62", "0.07", "12%", "80% (0.58)", "12,345", "0.0421"):
+    text = printed(card(split_share=0.125, own_sd=0.07, agreements=[agreement(0.583), agreement(0.25, "human")]))
+    for figure in (
+        "openai:gpt-x",
+        "60/60",
+        "0.62",
+        "0.07",
+        "12%",
+        "80% (0.58)",
+        "80% (0.25) of 60",
+        "12,345",
+        "0.0421",
+    ):
         assert figure in text
 
 

@@ -1,0 +1,22 @@
+"""`arena inspect`: everything that happened to one question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def inspect(
+    run_folder: Annotated[Path, typer.Argument(help="A run, as in runs/RUN_ID.")],
+    question_id: Annotated[str, typer.Argument(help="A question of the run.")],
+    cell: Annotated[list[str] | None, typer.Option(help="A cell to show; default: all. Repeatable.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show one question: what was retrieved, each decision, the answers, scores and verdicts, tokens and seconds."""
+    from rich.console import Console
+
+    from experiments.inspecting.inspect import inspect_question, print_question
+
+    print_question(inspect_question(run_folder, question_id, cell or ()), Console(), json=json)

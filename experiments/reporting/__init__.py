@@ -1,0 +1,1 @@
+"""`arena report`: from a run folder to one HTML file."""

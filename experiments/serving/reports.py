@@ -1,0 +1,66 @@
+"""The reports of runs as pages, made when asked for and kept while the run folder stays as it is."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+
+from rich.console import Console
+
+from arena.store import LABELS, LEADERBOARD, MANIFEST, PLAN, PROBE, RECORDS, VERDICTS, RunStore
+
+ReportOf = Callable[[RunStore], str]
+"""A run -> its report, one HTML page."""
+
+_KEPT = 4
+"""Reports held at once, of up to 8 MB each."""
+
+_MADE_OF = (MANIFEST, PLAN, RECORDS, VERDICTS, PROBE, LABELS, LEADERBOARD)
+
+
+def report_page(store: RunStore) -> str:
+    """The report of a run as it stands. Writes nothing.
+
+    Raises:
+        UserError: the run or its data cannot be read.
+    """
+    from arena.report.page.render import render
+    from experiments.reporting.source import page_source
+    from experiments.terminal.progress import Reporter
+
+    return render(page_source(store, Reporter(Console(stderr=True), quiet=True)))
+
+
+@dataclass(slots=True)
+class Reports:
+    """One report is made at a time: two at once would take twice the memory and no less time."""
+
+    make: ReportOf = report_page
+    _kept: OrderedDict[str, tuple[object, str]] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def of(self, store: RunStore) -> str:
+        """The page. Raises whatever `make` does."""
+        with self._lock:
+            state = _state(store)
+            kept = self._kept.pop(store.run_id, None)
+            page = kept[1] if kept is not None and kept[0] == state else self.make(store)
+            self._kept[store.run_id] = (state, page)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+            return page
+
+
+def _state(store: RunStore) -> object:
+    """What changes with any file that a report is made of."""
+    stamps: list[tuple[int, int, int] | None] = []
+    for name in _MADE_OF:
+        try:
+            status = (store.folder / name).stat()
+        except OSError:
+            stamps.append(None)
+        else:
+            stamps.append((status.st_ino, status.st_mtime_ns, status.st_size))
+    return stamps

@@ -1,0 +1,96 @@
+"""The runs of a folder: which there are, and where each stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from pydantic import ValidationError
+
+from arena.errors import UserError
+from arena.report.leaderboard import Leaderboard
+from arena.store import FINISHED, LEADERBOARD, MANIFEST, RUNNING, RunStore
+from experiments.serving.holder import is_written
+from experiments.serving.progress import RunProgress, Status, cells_of_board
+from experiments.serving.watch import RunWatch
+
+
+@dataclass(slots=True)
+class Shelf:
+    """All runs in `runs_dir`. What was read is kept until its files change; nothing is ever written."""
+
+    runs_dir: Path
+    _watches: dict[str, RunWatch] = field(default_factory=dict)
+    _boards: dict[str, tuple[object, RunProgress]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def names(self) -> list[str]:
+        """The folders that hold a manifest; those that begin with a dot are half made."""
+        if not self.runs_dir.is_dir():
+            return []
+        return sorted(path.parent.name for path in self.runs_dir.glob(f"[!.]*/{MANIFEST}"))
+
+    def find(self, run_id: str) -> RunStore | None:
+        """The run of that name; None where `names` does not have it, whatever path it may spell."""
+        return RunStore(self.runs_dir / run_id) if run_id in self.names() else None
+
+    def progress(self) -> list[RunProgress]:
+        """Every run, the one that was started last first; those whose manifest cannot be read at the end."""
+        found = [self.progress_of(RunStore(self.runs_dir / name)) for name in self.names()]
+        return sorted(found, key=lambda one: (one.started or "", one.run_id), reverse=True)
+
+    def progress_of(self, store: RunStore) -> RunProgress:
+        """Where a run stands. One that is damaged says why, and is no obstacle to the others."""
+        started = None
+        try:
+            manifest = store.manifest()
+            started = manifest["started"]
+            return self._finished(store, manifest) if manifest["status"] == FINISHED else self._open(store, manifest)
+        except UserError as error:
+            return RunProgress(store.run_id, "damaged", started=started, problem=str(error))
+
+    def _finished(self, store: RunStore, manifest: Mapping[str, Any]) -> RunProgress:
+        stamp = (manifest["started"], _stamp(store.folder / LEADERBOARD))
+        kept = self._boards.get(store.run_id)
+        if kept is not None and kept[0] == stamp:
+            return kept[1]
+        try:
+            board = Leaderboard.model_validate_json(store.leaderboard_json())
+        except ValidationError as error:
+            problem = f"{LEADERBOARD} is damaged, or of another version ({error.error_count()} problems)"
+            return replace(_described(store, manifest, "damaged"), problem=problem)
+        found = replace(_described(store, manifest, "finished"), cells=cells_of_board(board))
+        self._boards[store.run_id] = (stamp, found)
+        self._watches.pop(store.run_id, None)
+        return found
+
+    def _open(self, store: RunStore, manifest: Mapping[str, Any]) -> RunProgress:
+        killed = manifest["status"] == RUNNING and is_written(store.folder) is False
+        status: Status = "running" if manifest["status"] == RUNNING and not killed else "stopped"
+        with self._lock:
+            watch = self._watches.setdefault(store.run_id, RunWatch(store))
+        cells = watch.look()
+        return replace(_described(store, manifest, status), cells=cells, problem=watch.problem)
+
+
+def _stamp(path: Path) -> object:
+    """What changes with the file; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _described(store: RunStore, manifest: Mapping[str, Any], status: Status) -> RunProgress:
+    llm = manifest["config"].get("llm")
+    return RunProgress(
+        store.run_id,
+        status,
+        dataset=str(manifest["config"].get("dataset", "")) or None,
+        llm=str(llm["model"]) if isinstance(llm, dict) and "model" in llm else None,
+        started=manifest["started"],
+    )

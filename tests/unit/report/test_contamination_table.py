@@ -1,0 +1,62 @@
+"""The probe in a terminal and on a page."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from arena.report.contamination_table import print_contamination
+from arena.report.contamination_words import origin_note
+from arena.report.leaderboard import Leaderboard
+from arena.report.page.contamination_view import contamination_view
+from arena.report.page.marks import marks_of
+from tests.unit.report.page.pages import said
+from tests.unit.report.test_contamination import board_of, of_another, one_in_three, right
+
+
+def printed(board: Leaderboard) -> str:
+    out = io.StringIO()
+    print_contamination(board, Console(file=out, width=200))
+    return out.getvalue()
+
+
+def test_verdict_table_and_gains_are_printed() -> None:
+    text = printed(board_of(one_in_three, right))
+    assert "of these answers without documents" in text
+    assert "4 hops" in text
+    assert "Gain over closed_book" in text
+    assert "Left out of the probe:" in text
+
+
+def test_a_run_that_was_not_probed_has_one_line_and_no_table() -> None:
+    text = printed(board_of(None, right))
+    assert "not probed; add closed_book" in text
+    assert "chance" not in text.replace("anything but chance", "")
+
+
+def test_nothing_is_printed_of_a_board_without_models() -> None:
+    board = board_of(None, right).model_copy(update={"contamination": []})
+    assert printed(board) == ""
+    assert contamination_view(board, marks_of(board)) is None
+
+
+def test_the_page_says_the_same_with_figures_that_can_be_traced() -> None:
+    board = board_of(of_another, right)
+    view = contamination_view(board, marks_of(board))
+    assert view is not None
+    [probe] = view.probes
+    assert said([probe.verdict]) in " ".join(printed(board).split())
+    assert probe.grid is not None
+    assert len(probe.grid.rows) == sum(len(group.metrics) for group in board.contamination[0].groups)
+    assert view.gains is not None
+    assert len(view.gains.rows) == 1
+
+
+def test_what_is_known_of_the_data_is_said() -> None:
+    board = board_of(None, right)
+    filtered = board.dataset.model_copy(update={"name": "ragrouter:musique"})
+    assert "invented" in (origin_note(board) or "")
+    assert "by construction" in (origin_note(board.model_copy(update={"dataset": filtered})) or "")
+    other = board.dataset.model_copy(update={"name": "jsonl:mine"})
+    assert origin_note(board.model_copy(update={"dataset": other})) is None
