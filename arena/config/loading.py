@@ -21,7 +21,7 @@ def load_config(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
         ConfigError: the file is unreadable or not YAML, or a setting is unknown or out of range; the
             message names the setting, the value and the nearest known key.
     """
-    return validate_config(merge(_read_yaml(path), overrides), str(path) if path else "the command line")
+    return validate_config(merge(read_yaml(path), overrides), str(path) if path else "the command line")
 
 
 def validate_config(values: Mapping[str, Any], where: str) -> RunConfig:
@@ -64,21 +64,26 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     return settings
 
 
-def _read_yaml(path: Path | None) -> dict[str, Any]:
+def read_yaml(path: Path | None, what: str = "config") -> dict[str, Any]:
+    """The settings in a YAML file (None, or an empty file: none). `what` the file is, for messages.
+
+    Raises:
+        ConfigError: it cannot be read, is not YAML, or no mapping.
+    """
     if path is None:
         return {}
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ConfigError(f"no config file {str(path)!r}: check the path") from None
+        raise ConfigError(f"no {what} file {str(path)!r}: check the path") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read config {str(path)!r}: {error}") from None
+        raise ConfigError(f"cannot read {what} {str(path)!r}: {error}") from None
     except yaml.YAMLError as error:
-        raise ConfigError(f"config {str(path)!r} is not YAML: {' '.join(str(error).split())}") from None
+        raise ConfigError(f"{what} {str(path)!r} is not YAML: {' '.join(str(error).split())}") from None
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise ConfigError(f"config {str(path)!r} holds a {type(content).__name__}: it must be a mapping of settings")
+        raise ConfigError(f"{what} {str(path)!r} holds a {type(content).__name__}: it must be a mapping of settings")
     return content
 
 

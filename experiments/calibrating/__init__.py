@@ -1,0 +1,1 @@
+"""Thresholds from what a run on the dev part shows."""

@@ -1,0 +1,58 @@
+"""`arena papers`: published figures, alone and beside a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+papers_app = typer.Typer(help="Published figures: list them, hold a run beside them.", no_args_is_help=True)
+
+
+@papers_app.command("list")
+def papers_list(
+    paper: Annotated[str | None, typer.Option(help="Part of a paper's name.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="Part of a dataset's name.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show published figures with their settings and where they stand."""
+    from rich.console import Console
+
+    from experiments.papers.listing import list_numbers, print_numbers
+
+    print_numbers(list_numbers(paper, dataset), Console(), json=json)
+
+
+@papers_app.command("compare")
+def papers_compare(
+    run_folder: Annotated[Path, typer.Argument(help="A run, as in runs/RUN_ID.")],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Hold a run beside the published figures that it could be held beside, and name each setting that differs."""
+    from rich.console import Console
+
+    from arena.store import RunStore
+    from experiments.papers.comparing import compare_with_papers, print_comparisons
+    from experiments.runs.study import read_leaderboard, staleness
+    from experiments.terminal.progress import Reporter
+
+    store = RunStore.open(run_folder)
+    read_leaderboard(store)  # a run without one has nothing to compare, and this says how to get one
+    if stale := staleness(store):
+        Reporter(Console(stderr=True)).warn(stale)
+    print_comparisons(compare_with_papers(run_folder), Console(), json=json)
+
+
+@papers_app.command("questions")
+def papers_questions(
+    dataset: Annotated[str, typer.Argument(help="MuSiQue's dev file, as musique:musique_ans_v1.0_dev.jsonl.")],
+) -> None:
+    """Print the ids of the 500 questions that IRCoT and Adaptive-RAG were tested on, for `arena run --ids`.
+
+    arena run study.yaml --ids "$(arena papers questions musique:musique_ans_v1.0_dev.jsonl)"
+    """
+    from arena.datasets import load_dataset
+    from experiments.papers.drawn import draw
+
+    print(",".join(draw([one.question_id for one in load_dataset(dataset).questions])))

@@ -1,0 +1,47 @@
+"""`arena review`: answers out to people, and their judgements in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+review_app = typer.Typer(help="Let people judge answers: export a sheet, import what they said.", no_args_is_help=True)
+
+
+@review_app.command("export")
+def review_export(
+    run_folder: Annotated[Path, typer.Argument(help="A finished run, as in runs/RUN_ID.")],
+    out: Annotated[Path, typer.Option(help="CSV file to write; one that exists is not replaced.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Answers per cell, a seeded sample; default: all.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the sample and of the order of rows.")] = 0,
+    gold: Annotated[bool, typer.Option("--gold/--hide-gold", help="Whether reviewers see the gold answers.")] = True,
+) -> None:
+    """Write answers beside their passages as a sheet, one column per criterion, in an order that hides strategies.
+
+    arena review export runs/RUN_ID --out anna.csv --limit 10
+    """
+    from experiments.reviewing.sheet import export_sheet
+
+    print(export_sheet(run_folder, out, limit=limit, seed=seed, gold=gold))
+
+
+@review_app.command("import")
+def review_import(
+    run_folder: Annotated[Path, typer.Argument(help="The run whose answers were judged.")],
+    sheets: Annotated[list[Path], typer.Argument(help="Filled sheets, one or more per rater.")],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Read filled sheets: agreement between raters, within a rater and with the judge; labels for the judge card.
+
+    arena review import runs/RUN_ID anna.csv ben.csv
+    """
+    from rich.console import Console
+
+    from experiments.reviewing.importing import import_sheets
+    from experiments.reviewing.printing import print_review
+    from experiments.terminal.progress import Reporter
+
+    found = import_sheets(run_folder, sheets, Reporter(Console(stderr=True), quiet=json))
+    print_review(found, Console(), json=json)

@@ -1,0 +1,1 @@
+"""Several runs as one leaderboard, and what keeps them apart."""

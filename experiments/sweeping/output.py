@@ -1,0 +1,167 @@
+"""A sweep on the terminal: its points, its elbows, and how to read them; or one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+
+from arena.report.figures import (
+    UNDEFINED,
+    metric_text,
+    p_text,
+    signed_interval_text,
+    signed_text,
+    tokens_text,
+    usd_text,
+)
+from arena.report.rows import Rows
+from arena.report.text_table import Part, print_parts
+from arena.store import FINISHED
+from experiments.sweeping.curve import Curve, Enough
+from experiments.sweeping.dry import ExpectedPoint
+from experiments.sweeping.folder import PICTURE, TABLE
+from experiments.sweeping.row import MEASURED, SweepRow
+from experiments.sweeping.summary import Sweep, expected_fields, summary_of
+from experiments.terminal.tables import as_json
+
+_COLUMNS = {
+    "recall": "retrieval_recall",
+    "precision": "retrieval_precision",
+    "full recall": "full_recall",
+    "MRR": "mrr",
+    "F1": "answer_f1",
+}
+_NAMES = {metric: heading for heading, metric in _COLUMNS.items()}
+
+
+def print_sweep(sweep: Sweep, console: Console, *, json: bool) -> None:
+    """Print a sweep, or what it would take; `json`: as one JSON object."""
+    if json:
+        fields = summary_of(sweep, FINISHED) | {"mlflow_run_id": sweep.mlflow}
+        console.file.write(as_json(fields if sweep.expected is None else expected_fields(sweep)) + "\n")
+        return
+    parts = _parts(sweep) if sweep.expected is None else _expected_parts(sweep.expected)
+    print_parts(list(parts), console)
+
+
+def _parts(sweep: Sweep) -> Iterator[Part]:
+    yield _row_table(sweep)
+    yield "Scores: mean and 95 % interval. recall and precision are of the k passages that were shown."
+    if any(row.cut for row in sweep.rows):
+        yield (
+            "cut from: the hits are the first of a retrieval of more hits at another point, which asks the engine the "
+            "very same; their latency was not measured."
+        )
+    shown = [curve for curve in sweep.curves if curve.metric in _NAMES]
+    if shown:
+        yield _curve_table(shown)
+        yield from _reading()
+    lines = [f"sweep folder   {sweep.folder}  ({TABLE}, {PICTURE}, a run folder a point)"]
+    if sweep.mlflow:
+        lines.append(f"MLflow         run {sweep.mlflow}")
+    yield from lines
+
+
+def _row_table(sweep: Sweep) -> Rows:
+    factors = list(sweep.points.points[0].values)
+    metrics = {name: metric for name, metric in _COLUMNS.items() if any(_has(row, metric) for row in sweep.rows)}
+    rows = [
+        (
+            *(_value(row.point.values[factor]) for factor in factors),
+            row.cell.strategy,
+            row.cell.retrieval_mode,
+            *(metric_text(row.metric(metric)) for metric in metrics.values()),
+            tokens_text(row.cell),
+            usd_text(row.cell.cost_usd_per_question),
+            _seconds(row),
+            "" if row.source == MEASURED else row.source,
+        )
+        for row in sweep.rows
+    ]
+    headings = (*factors, "strategy", "mode", *metrics, "tokens", "USD", "p50 s", "from")
+    return Rows(headings, tuple(rows), len(factors) + 2)
+
+
+def _has(row: SweepRow, metric: str) -> bool:
+    summary = row.metric(metric)
+    return summary is not None and summary.coverage is not None
+
+
+def _curve_table(curves: list[Curve]) -> Rows:
+    rows = [
+        (curve.factor, curve.name, _NAMES[curve.metric], _value(curve.elbow), *_enough_texts(curve.enough))
+        for curve in curves
+    ]
+    headings = ("factor", "cell", "metric", "elbow", "enough", "best", "best less enough", "95 % interval", "p")
+    return Rows(headings, tuple(rows), 3)
+
+
+def _reading() -> Iterator[str]:
+    yield (
+        "elbow: a rule of thumb (Satopaa et al. 2011): the point furthest from the chord of the curve, both axes "
+        f"scaled to [0, 1]. It knows nothing of chance and moves with the range that was swept. {UNDEFINED} = no elbow."
+    )
+    yield (
+        "enough: the smallest value that is not significantly worse than the best one, on the same questions (paired "
+        "permutation test, Holm over all pairs of the curve). That no difference was found does not show that there is "
+        "none: the interval says how large it may be."
+    )
+
+
+def _enough_texts(enough: Enough | None) -> tuple[str, ...]:
+    if enough is None:
+        return (UNDEFINED,) * 5
+    return (
+        _value(enough.value),
+        _value(enough.best),
+        signed_text(enough.difference),
+        signed_interval_text(enough.low, enough.high),
+        p_text(enough.p),
+    )
+
+
+def _expected_parts(expected: tuple[ExpectedPoint, ...]) -> Iterator[Part]:
+    rows = [
+        (
+            one.point.label,
+            cell.name,
+            f"{cell.n_questions:,}",
+            cell.source,
+            _count(cell.calls),
+            _count(cell.tokens),
+            usd_text(cell.usd),
+        )
+        for one in expected
+        for cell in one.cells
+    ]
+    headings = ("point", "cell", "questions", "source", "calls", "tokens", "USD")
+    yield Rows(headings, tuple(rows), 4)
+    begun = [one.point.label for one in expected if one.status not in ("new", FINISHED)]
+    if begun:
+        yield f"Begun, and shown as if nothing of it were done: {', '.join(begun)}."
+    judging = [one.judging_usd for one in expected]
+    if any(usd is None or usd > 0 for usd in judging):
+        yield f"Judging, USD: {usd_text(_sum(judging))}."
+    usd = usd_text(_sum([one.usd for one in expected]))
+    yield f"All points, USD: {usd}. Nothing was spent, and no folder was made."
+
+
+def _sum(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _count(number: float | None) -> str:
+    return UNDEFINED if number is None else f"{number:,.0f}"
+
+
+def _seconds(row: SweepRow) -> str:
+    p50 = row.cell.latency_seconds.p50
+    return UNDEFINED if row.cut or p50 is None else f"{p50:.2f}"
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return UNDEFINED
+    return f"{value:g}" if isinstance(value, float) else str(value)
