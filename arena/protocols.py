@@ -218,15 +218,24 @@ class Reranker(Protocol):
 
 
 class Evaluator(Protocol):
-    """A trained judge of how well texts bear on a question; several questions may ask it at once, from threads."""
+    """A trained judge of how well texts bear on a question, asked from threads. `identity`: what can change a score."""
 
     @property
-    def identity(self) -> Mapping[str, str | int]:
-        """What can change a score: model, weights hash, dtype, maximal length."""
-        ...
+    def identity(self) -> Mapping[str, str | int]: ...
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """One score per text, on the evaluator's own scale, higher is better."""
+        ...
+
+
+class Router(Protocol):
+    """A trained judge of how complex a question is, asked from threads. `identity`: what can change a probability."""
+
+    @property
+    def identity(self) -> Mapping[str, str | int]: ...
+
+    def probabilities(self, question: str) -> Mapping[str, float]:
+        """Label -> [0, 1], sum 1, of every label it knows, from the question's text alone."""
         ...
 
 
@@ -274,7 +283,7 @@ class Tools:
 
     `writer` is None for strategies that declare they need no model. `external` searches another source of knowledge
     than the index (a second index, a search tool); None = there is none. `evaluator` judges passages where a strategy's
-    settings want a trained judge; None = none do.
+    settings want a trained judge, `router` the question itself; None = none do.
     """
 
     retriever: Retriever
@@ -282,6 +291,7 @@ class Tools:
     writer: Writer | None
     external: Retriever | None = None
     evaluator: Evaluator | None = None
+    router: Router | None = None
 
 
 class Strategy(Protocol):

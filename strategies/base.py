@@ -17,6 +17,7 @@ from strategies.answer_prompt import TEMPLATES
 from strategies.fidelity import FidelityCard
 from strategies.nodes import generate
 from strategies.params import NoParams, Params
+from strategies.trained import TrainedModel
 
 Evidence = Literal["index", "gold", "gold_minus_one", "gold_plus_distractors", "none"]
 Edges = frozenset[tuple[str, str]]
@@ -67,7 +68,7 @@ class StrategySpec:
     retrieves. `tier` is the highest fidelity to the paper that it can run at (None: a baseline or control, with
     no paper's arithmetic to be faithful to). `roles`: what it asks a model for, under any settings (ledger role ->
     question). `prompts`: its own prompts, whose hash is part of a run's identity. `uses_external`: whether, under given
-    params, it searches the external source.
+    params, it searches the external source; `trained`: which trained model it then asks (None: none).
     """
 
     name: str
@@ -82,6 +83,7 @@ class StrategySpec:
     roles: Mapping[str, str] = field(default_factory=dict)
     prompts: tuple[str, ...] = ()
     uses_external: Callable[[Any], bool] = lambda _: False
+    trained: Callable[[Any], TrainedModel | None] = lambda _: None
 
     @property
     def prompts_sha(self) -> str:

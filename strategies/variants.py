@@ -15,6 +15,7 @@ from arena.types import Scalar
 from strategies.base import GraphStrategy, StrategySpec
 from strategies.params import Params
 from strategies.table import find_strategy
+from strategies.trained import TrainedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,10 @@ class Variant:
     @property
     def uses_external(self) -> bool:
         return self.spec.uses_external(self.params)
+
+    @property
+    def trained(self) -> TrainedModel | None:
+        return self.spec.trained(self.params)
 
     @property
     def settings(self) -> dict[str, Scalar]:

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from arena.llm.allowance import UNBOUNDED, Allowance
 from arena.plan import Key
-from arena.protocols import ChatModel, Evaluator, EvidenceSource, RetrievalSettings, Strategy
+from arena.protocols import ChatModel, Evaluator, EvidenceSource, RetrievalSettings, Router, Strategy
 from arena.types import Cell, Question
 
 
@@ -16,8 +16,8 @@ from arena.types import Cell, Question
 class Contestant:
     """A cell with all it needs, and the questions it is asked.
 
-    `external` is the other source of knowledge, `evaluator` the trained judge of passages, of strategies that use one;
-    `allowance` bounds what each question may use.
+    `external` is the other source of knowledge, `evaluator` the trained judge of passages and `router` that of
+    questions, of strategies that use one; `allowance` bounds what each question may use.
     """
 
     cell: Cell
@@ -28,6 +28,7 @@ class Contestant:
     questions: tuple[Question, ...]
     external: EvidenceSource | None = None
     evaluator: Evaluator | None = None
+    router: Router | None = None
     allowance: Allowance = UNBOUNDED
 
 

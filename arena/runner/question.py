@@ -80,7 +80,9 @@ def _tools(contestant: Contestant, question: Question, log: RetrievalLog, ledger
         return MeteredRetriever(source.for_question(question.question_id), log)
 
     external = metered(contestant.external) if contestant.external else None
-    return Tools(metered(contestant.evidence), contestant.settings, ledger, external, contestant.evaluator)
+    return Tools(
+        metered(contestant.evidence), contestant.settings, ledger, external, contestant.evaluator, contestant.router
+    )
 
 
 def _stopwatch(clock: Clock) -> Clock:

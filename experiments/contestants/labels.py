@@ -31,9 +31,13 @@ _POLICIES: Mapping[str, Label] = {"always_a": "A", "always_b": "B", "always_c": 
 
 @dataclass(slots=True)
 class SilverLabels:
-    """Question text -> label, how many of each came from where, and how many questions have none."""
+    """Question text -> label, how many of each came from where, and how many questions have none.
+
+    `by_id`: the same by question id, in the order of the dataset, each label with where it comes from.
+    """
 
     labels: dict[str, Label] = field(default_factory=dict)
+    by_id: dict[str, tuple[Label, Source]] = field(default_factory=dict)
     counts: Counter[tuple[Source, Label]] = field(default_factory=Counter)
     left_out: int = 0
 
@@ -62,16 +66,22 @@ def silver_labels(records: Iterable[RunRecord], dataset: Dataset, mode: str | No
         RunStoreError: a question is not of `dataset`.
     """
     kept = [record for record in records if mode in (None, record.cell.retrieval_mode) or _reads_nothing(record.cell)]
-    chosen = _cells(kept, mode)
+    chosen = {cell.key: label for label, cell in fixed_ways((record.cell for record in kept), mode).items()}
     outcomes: dict[str, dict[Label, bool | None]] = {}
     for record in kept:
         if label := chosen.get(record.cell.key):
-            if record.question_id not in dataset.gold:
+            gold = dataset.gold.get(record.question_id)
+            if gold is None:
                 raise RunStoreError(
                     f"question {record.question_id!r} of the run is not in dataset {dataset.name!r}: "
                     "name the dataset that the run was made on"
                 )
-            outcomes.setdefault(record.question_id, {})[label] = _right(record, dataset.gold[record.question_id])
+            outcomes.setdefault(record.question_id, {})[label] = answered_right(record, gold)
+    return label_outcomes(outcomes, dataset)
+
+
+def label_outcomes(outcomes: Mapping[str, Mapping[Label, bool | None]], dataset: Dataset) -> SilverLabels:
+    """Label the questions of `outcomes`: by question id, what came of each way, as `complexity` takes it."""
     found = SilverLabels()
     for question in dataset.questions:
         if question.question_id not in outcomes:
@@ -81,6 +91,7 @@ def silver_labels(records: Iterable[RunRecord], dataset: Dataset, mode: str | No
             found.left_out += 1
             continue
         found.labels[question.text] = labelled[0]
+        found.by_id[question.question_id] = labelled
         found.counts[labelled[1], labelled[0]] += 1
     return found
 
@@ -104,39 +115,47 @@ def write_labels(store: RunStore, dataset: Dataset, out: Path, mode: str | None 
     return found
 
 
-def _cells(records: Iterable[RunRecord], mode: str | None) -> dict[str, Label]:
-    """Cell key -> the label it stands for. Cells of `adaptive` go before the strategies of their own."""
-    policies: dict[Label, set[str]] = {label: set() for label in LABELS}
-    alone: dict[Label, set[str]] = {label: set() for label in LABELS}
-    for record in records:
-        cell = record.cell
+def fixed_ways(cells: Iterable[Cell], mode: str | None = None) -> Mapping[Label, Cell]:
+    """The cell that answers every question the way of a label. Cells of `adaptive` go before strategies of their own.
+
+    `mode`: the retrieval mode whose cells count (None: all); cells that read nothing always do.
+
+    Raises:
+        ConfigError: there is no such cell for a label, or more than one.
+    """
+    policies: dict[Label, dict[str, Cell]] = {label: {} for label in LABELS}
+    alone: dict[Label, dict[str, Cell]] = {label: {} for label in LABELS}
+    for cell in cells:
+        if mode not in (None, cell.retrieval_mode) and not _reads_nothing(cell):
+            continue
         if cell.strategy == "adaptive" and (label := _POLICIES.get(str(cell.params.get("policy")))):
-            policies[label].add(cell.key)
+            policies[label][cell.key] = cell
         elif label := _ALONE.get(cell.strategy):
-            alone[label].add(cell.key)
-    chosen: dict[str, Label] = {}
-    for label in LABELS:
-        keys = sorted(policies[label] or alone[label])
-        if not keys:
-            where = f" in mode {mode!r}" if mode else ""
-            raise ConfigError(
-                f"the run has no cell for label {label}{where}: run adaptive:policy=always_a, always_b and always_c, "
-                "or closed_book, vanilla and ircot"
-            )
-        if len(keys) > 1:
-            raise ConfigError(
-                f"the run has {len(keys)} cells for label {label} ({', '.join(keys)}): name one retrieval mode, "
-                "or run each strategy under one setting"
-            )
-        chosen[keys[0]] = label
-    return chosen
+            alone[label][cell.key] = cell
+    return {label: _only(label, policies[label] or alone[label], mode) for label in LABELS}
+
+
+def _only(label: Label, cells: Mapping[str, Cell], mode: str | None) -> Cell:
+    if not cells:
+        where = f" in mode {mode!r}" if mode else ""
+        raise ConfigError(
+            f"the run has no cell for label {label}{where}: run adaptive:policy=always_a, always_b and always_c, "
+            "or closed_book, vanilla and ircot"
+        )
+    if len(cells) > 1:
+        raise ConfigError(
+            f"the run has {len(cells)} cells for label {label} ({', '.join(sorted(cells))}): name one retrieval mode, "
+            "or run each strategy under one setting"
+        )
+    return next(iter(cells.values()))
 
 
 def _reads_nothing(cell: Cell) -> bool:
     return cell.retrieval_mode == NO_RETRIEVAL_MODE
 
 
-def _right(record: RunRecord, gold: Gold) -> bool | None:
+def answered_right(record: RunRecord, gold: Gold) -> bool | None:
+    """Whether the answer is exactly one of the gold ones; None where there is no answer to judge."""
     if record.answer is None:
         return None
     return not record.answer.abstained and bool(exact_match(record.answer.text or "", gold.answers))

@@ -24,6 +24,7 @@ from arena.store import RunStore
 from arena.types import Cell, Question, RunRecord
 from experiments.costs.spending import price_table
 from experiments.dry_runs.expectation import Expectation, from_probe, total
+from experiments.dry_runs.hours import ModelWork, measured_paces, model_work
 from experiments.dry_runs.judge import JudgeExpectation, expect_judging
 from experiments.process.clock import now
 from experiments.runs.past_runs import past_accounts
@@ -50,6 +51,12 @@ class DryRun:
     judging: tuple[JudgeExpectation, ...]
     prices: PriceTable
     budget: BudgetConfig
+    work: tuple[ModelWork, ...] = ()
+
+    @property
+    def hours(self) -> float | None:
+        """Of the model calls, the judge's after the others; None where the pace of a model was never measured."""
+        return total(one.hours for one in self.work)
 
     @property
     def calls(self) -> float:
@@ -97,7 +104,29 @@ def dry_run(config: RunConfig, reporter: Reporter) -> DryRun:
             found.append(Expectation(cell, asked, past[key].n_questions, past[key].run_id, past[key].account))
         else:
             found.append(_from_records(cell, asked, probed.get(key, ()), prices, config.llm.max_tokens))
-    return DryRun(tuple(found), judging, prices, config.budget)
+    return DryRun(tuple(found), judging, prices, config.budget, _work(config, found, judging))
+
+
+def _work(
+    config: RunConfig, cells: Sequence[Expectation], judging: Sequence[JudgeExpectation]
+) -> tuple[ModelWork, ...]:
+    """The calls of the contestants' model, and those of the judge's."""
+    parts: list[tuple[str, LLMSettings, Sequence[Expectation]]] = []
+    asking = [one for one in cells if one.cell.llm is not None]
+    judged = [one for judge in judging for one in judge.by_cell]
+    if asking:
+        parts.append((str(asking[0].cell.llm), config.llm, asking))
+    if config.judge is not None and judged:
+        parts.append((str(judged[0].cell.llm), config.judge.llm, judged))
+    paces = measured_paces(config.runs_dir, {model for model, _, _ in parts})
+    return tuple(
+        model_work(model, settings, config, sum(one.calls for one in some), _tokens(some), paces.get(model))
+        for model, settings, some in parts
+    )
+
+
+def _tokens(cells: Sequence[Expectation]) -> float | None:
+    return total(tokens for one in cells for tokens in (one.input_tokens, one.output_tokens))
 
 
 def _past_answers(config: RunConfig, run_id: str, key: str) -> list[RunRecord]:

@@ -14,6 +14,7 @@ from arena.report.rows import names_of
 from arena.report.spending import price_source
 from experiments.costs.sample_size import sample_size_note
 from experiments.dry_runs.expectation import TOKENS_PER_WORD, Expectation
+from experiments.dry_runs.hours import ModelWork
 from experiments.dry_runs.judge import JudgeExpectation
 from experiments.dry_runs.run import DryRun
 
@@ -52,7 +53,18 @@ def dry_run_fields(dry: DryRun) -> dict[str, Any]:
             }
             for one in dry.judging
         ],
-        "total": _figures(dry),
+        "total": {**_figures(dry), "hours": dry.hours},
+        "work": [
+            {
+                "llm": one.model,
+                "calls": one.calls,
+                "at_once": one.at_once,
+                "seconds_per_call": one.pace.seconds if one.pace else None,
+                "measured_in": one.pace.run_id if one.pace else None,
+                "hours": one.hours,
+            }
+            for one in dry.work
+        ],
     }
 
 
@@ -106,9 +118,27 @@ def dry_run_notes(dry: DryRun) -> Iterator[str]:
         yield f"No price is known for {', '.join(unpriced)}: give one under `prices` in the config."
     elif dry.usd is None:
         yield "USD is unknown where a model is paid by the hour and none of its calls was measured yet."
+    yield from map(_hours_note, dry.work)
     yield from _over_budget(dry)
     yield f"{sample_size_note(one.n_questions for one in dry.cells)}."
     yield "Nothing was spent, and no run folder was made."
+
+
+def _hours_text(hours: float) -> str:
+    """Two digits that count; under a hundredth of an hour it is next to nothing."""
+    return "0" if not hours else "<0.01" if hours < 0.01 else f"{hours:,.2g}" if hours < 10 else f"{hours:,.0f}"
+
+
+def _hours_note(work: ModelWork) -> str:
+    """How long the calls take, and where the pace comes from."""
+    what = f"{work.calls:,.0f} calls of {work.model!r}, {work.at_once} at once"
+    if work.hours is None:
+        return (
+            f"hours: unknown for {what}: no finished run in the runs folder has asked it. At 1 s a call they would be "
+            f"{_hours_text(work.hours_at(1.0))}; indexing and retrieval come on top."
+        )
+    pace = f", {work.pace.seconds:.3g} s a call in run {work.pace.run_id}, n = {work.pace.n_calls}" if work.pace else ""
+    return f"hours: {_hours_text(work.hours)} for {what}{pace}; indexing and retrieval come on top."
 
 
 def _over_budget(dry: DryRun) -> Iterator[str]:

@@ -10,14 +10,16 @@ from arena.datasets import load_dataset
 from arena.errors import ConfigError, StrategyError, UnknownNameError
 from arena.llm import model_identity
 from arena.llm.allowance import Allowance
-from arena.protocols import ChatModel, Evaluator, EvidenceSource, RetrievalSettings
+from arena.protocols import ChatModel, Evaluator, EvidenceSource, RetrievalSettings, Router
 from arena.runner import Contestant
 from arena.sampling import in_part, named, sample
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell, Dataset, Question, Scalar, Tier
+from experiments.setup.calibrated import check_calibrated
 from experiments.setup.equipment import Equipment, Reranking
 from experiments.setup.evaluators import evaluator_key
 from experiments.setup.evidence import GoldAmongDistractors, GoldDocuments, NoEvidence, SharedIndex
 from experiments.setup.external import check_external
+from experiments.setup.routers import check_readers, router_folder
 from indexing.batching import Batched
 from indexing.retriever import MODES, IndexRetriever
 from strategies import StrategySpec, Variant, find_strategy, find_variant
@@ -49,6 +51,7 @@ class Seat:
     questions: tuple[Question, ...]
     external: EvidenceSource | None = None
     evaluator: Evaluator | None = None
+    router: Router | None = None
     allowance: Allowance = field(default_factory=Allowance)
 
     @property
@@ -101,6 +104,7 @@ def line_up(config: RunConfig) -> Lineup:
         if mode not in MODES:
             raise UnknownNameError("retrieval mode", mode, MODES)
     check_external(config, variants)
+    check_readers(config, variants)
     dataset = load_dataset(config.dataset)
     samples = {needs_model: _sample(config, dataset, needs_model=needs_model) for needs_model in (False, True)}
     entries = [
@@ -119,7 +123,10 @@ def line_up(config: RunConfig) -> Lineup:
 
 
 def seats(config: RunConfig, lineup: Lineup, equipment: Equipment | None) -> tuple[Seat, ...]:
-    """The cells of a lineup. `equipment` is what those that retrieve run with (None: none does)."""
+    """The cells of a lineup. `equipment` is what those that retrieve run with (None: none does).
+
+    Raises `ConfigError` for thresholds that were calibrated on another judge's scores.
+    """
     return tuple(_seat(config, entry, equipment) for entry in lineup.entries)
 
 
@@ -138,6 +145,7 @@ def contestants(
             questions=seat.questions,
             external=seat.external,
             evaluator=seat.evaluator,
+            router=seat.router,
             allowance=seat.allowance,
         )
         for seat in seated
@@ -148,13 +156,18 @@ def _seat(config: RunConfig, entry: Entry, equipment: Equipment | None) -> Seat:
     settings = _settings(config, entry.mode, equipment.reranking if equipment else None)
     key = evaluator_key(entry.variant, config.rerank.model)
     evaluator = equipment.evaluators[key] if equipment and key else None
+    folder = router_folder(entry.variant)
+    router = equipment.routers[folder] if equipment and folder else None
+    cell = _cell(config, entry, settings, equipment, evaluator, router)
+    check_calibrated(cell)
     return Seat(
-        _cell(config, entry, settings, equipment, evaluator),
+        cell,
         entry.variant,
         settings,
         entry.questions,
         equipment.external.source(entry.variant) if equipment else None,
         evaluator,
+        router,
         Allowance(config.allowance.calls, config.allowance.tokens),
     )
 
@@ -222,6 +235,7 @@ def _cell(
     settings: RetrievalSettings,
     equipment: Equipment | None,
     evaluator: Evaluator | None,
+    router: Router | None,
 ) -> Cell:
     params: dict[str, Scalar] = dict(entry.variant.settings)
     if equipment:
@@ -229,6 +243,8 @@ def _cell(
     if evaluator:
         known = evaluator.identity
         params |= {"evaluator_model": known["model"], "evaluator_weights": known.get("weights_sha256")}
+    if router:
+        params["router_kind"] = router.identity["router"]
     if entry.spec.evidence == "index":
         reranking = equipment.reranking if equipment else None
         dense, sparse = settings.lane_weights or (None, None)

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from arena.config import CalibratedThreshold, RunConfig, cache_dir, fingerprint, qdrant_key
-from arena.protocols import Evaluator, Reranker
+from arena.protocols import Evaluator, Reranker, Router
 from arena.types import Dataset, Document
 from experiments.setup.external import ExternalSources, SecondIndex, live_search, second_corpus
 from experiments.terminal.progress import Reporter
@@ -39,7 +39,7 @@ class Reranking:
 class Equipment:
     """A retriever, what identifies the index and the reranker behind it, and facts about the index.
 
-    `external` and `evaluators` are for the contestants whose settings ask for them.
+    `external`, `evaluators` and `routers` (by folder) are for the contestants whose settings ask for them.
     """
 
     retriever: IndexRetriever
@@ -48,6 +48,7 @@ class Equipment:
     reranking: Reranking | None
     external: ExternalSources = field(default_factory=ExternalSources)
     evaluators: Mapping[EvaluatorKey, Evaluator] = field(default_factory=dict)
+    routers: Mapping[str, Router] = field(default_factory=dict)
 
     @property
     def embedder(self) -> str:
@@ -121,17 +122,21 @@ def ready_equipment(
 ) -> Equipment:
     """The index of the dataset's corpus, opened if it exists, else embedded and built; with a reranker if asked.
 
-    With whatever else the settings of `variants` ask for: another index or a search tool, a trained judge of passages.
+    With whatever else the settings of `variants` ask for: another index or a search tool, trained judges of passages
+    and of questions.
     What can be refused is refused before anything is embedded.
     """
     from experiments.setup.evaluators import open_evaluators
+    from experiments.setup.routers import open_routers
     from indexing.rerank.opening import LATE_INTERACTION
 
     second = second_corpus(config, variants, dataset.documents)
     live = live_search(config, variants, reporter)
     settings = rerank_settings(config)
     embedder = embedder_of(config, reporter)
+    models = Lock()
     evaluators = open_evaluators(variants, settings, embedder, weights_root(), reporter)
+    routers = open_routers(variants, embedder, models, settings.devices)
     reranker, reranking = None, None
     if rerank and settings.model != LATE_INTERACTION:
         reranker, reranking = _reranker(settings, embedder, reporter)
@@ -139,7 +144,6 @@ def ready_equipment(
     if rerank and reranker is None:  # late interaction may read the index's own token vectors
         reranker, reranking = _reranker(settings, embedder, reporter, index)
     _tell(config, dataset, index.manifest, reporter)
-    models = Lock()
     elsewhere = None
     if second is not None:
         retriever = _second(config, second, embedder, reranker, models, reporter)
@@ -151,6 +155,7 @@ def ready_equipment(
         reranking,
         ExternalSources(elsewhere, live),
         evaluators,
+        routers,
     )
 
 

@@ -12,7 +12,6 @@ from arena.protocols import Evaluator
 from experiments.terminal.progress import Reporter
 from indexing.rerank.opening import LATE_INTERACTION
 from strategies import Variant
-from strategies.corrective import CorrectiveParams
 
 if TYPE_CHECKING:
     from indexing.embedding import IndexEmbedder
@@ -27,14 +26,12 @@ def evaluator_key(variant: Variant, run_reranker: str) -> EvaluatorKey | None:
 
     Raises `ConfigError` for a reranker that reads no text but that of the index.
     """
-    params = variant.params
-    if not isinstance(params, CorrectiveParams):
+    wanted = variant.trained
+    if wanted is None or wanted.role != "evaluator":
         return None
-    if params.evaluator == "t5":
-        return ("t5", params.checkpoint or "")
-    if params.evaluator != "cross_encoder":
-        return None
-    model = params.reranker or run_reranker
+    if wanted.kind == "t5":
+        return ("t5", wanted.model or "")
+    model = wanted.model or run_reranker
     if model == LATE_INTERACTION:
         raise ConfigError(
             f"{variant.spec.name}: late_interaction is no cross-encoder and cannot judge: set its reranker, or "

@@ -25,6 +25,10 @@ _PARTS = ("model", "model_sha256", "index", "reranker", "external")
 """Parts of an identity that only some cells depend on; None where no cell does."""
 
 
+IMPORTED = "imported"
+"""Key of a contestant's identity: SHA-256 of the file that its records were read from; no code of it is known."""
+
+
 def identity(
     config: RunConfig, dataset: Dataset, seats: Sequence[Seat], equipment: Equipment | None, model_sha256: str | None
 ) -> dict[str, Any]:
@@ -106,6 +110,10 @@ def _plugin(spec: StrategySpec) -> str | None:
 
 def _fields_of(cell: Cell, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a run's identity that one cell depends on."""
+    shared = {name: fields[name] for name in ("dataset", "config", "arena")}
+    contestant = fields["contestants"][cell.strategy]
+    if IMPORTED in contestant:
+        return shared | {"contestant": contestant}
     spec, mode = find_strategy(cell.strategy), cell.retrieval_mode
     retrieves = spec.evidence == "index"
     used = {
@@ -115,6 +123,5 @@ def _fields_of(cell: Cell, fields: Mapping[str, Any]) -> dict[str, Any]:
         "reranker": retrieves and mode in MODES and MODES[mode].reranked,
         "external": bool(EXTERNAL_PARAMS & cell.params.keys()),
     }
-    shared = {name: fields[name] for name in ("dataset", "config", "arena")}
     parts = {name: fields[name] for name in _PARTS if used[name]}
-    return shared | parts | {"contestant": fields["contestants"][spec.name]}
+    return shared | parts | {"contestant": contestant}

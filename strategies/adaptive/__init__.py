@@ -7,7 +7,8 @@ Question Complexity", NAACL 2024 (arXiv 2403.14403).
              -> B: retrieve -> generate                  one retrieval, as `vanilla`
              -> C: retrieve -> collect -> reason ...     step by step, as `ircot`
 
-`policy` fixes the label or reads it from a file, so that every row of the paper's table comes from this one graph.
+`policy` fixes the label, reads it from a file, or asks a trained router, so that every row of the paper's table comes
+from this one graph.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ ADAPTIVE = StrategySpec(
     FIGURE,
     build,
     params=AdaptiveParams,
-    tier="T1",
+    tier="T2",
     card=CARD,
     roles={"classify": "how much must be looked up to answer the question", **IRCOT_ROLES},
     prompts=(*TEMPLATES, *IRCOT_TEMPLATES),
+    trained=lambda params: params.trained,
 )

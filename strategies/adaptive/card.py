@@ -23,12 +23,15 @@ CARD = FidelityCard(
         Clause(
             "The classifier is T5-large, trained on labels made with the same reader.",
             "adapted",
-            "a prompted three-way label with two examples of each; `arena strategies labels` makes such labels",
+            "policy router: a T5 of any size, fine-tuned by `arena train-router` on this reader's outcomes (T2-local), "
+            "or a light stand-in, embedding + logistic regression; the cell's `router_kind` says which. Policy "
+            "classifier, the default: a prompted three-way label with two examples of each",
         ),
         Clause(
             "The label is the argmax of a softmax over the letters at the first decoding step.",
             "implemented",
-            "at T1, over the probabilities of A, B and C; at T0 the reply's letter, and no confidence",
+            "the T5 router to the letter; at T1 over the prompted probabilities of A, B and C; at T0 the reply's "
+            "letter, and no confidence",
         ),
         Clause("No preference for cheaper labels.", "implemented", "`cost_bias` 0; more is ours, for a cheaper router"),
         Clause(
@@ -44,8 +47,9 @@ CARD = FidelityCard(
         ),
         Clause(
             "400 training queries a data set, apart from the test queries.",
-            "left out",
-            "nothing is trained here; labels are made from whatever run they are asked of",
+            "adapted",
+            "the part dev, as many as the run asked; questions that share an id, the wording, a sub-question or a "
+            "paragraph with any question of the part eval are kept out, counted and listed in the router's card",
         ),
         Clause(
             "The oracle row has a perfect classifier.",
@@ -74,7 +78,7 @@ CARD = FidelityCard(
         Clause(
             "The released code chooses its classifier on labels made from test predictions.",
             "left out",
-            "a leak; nothing here is chosen on test questions",
+            "a leak; the best epoch is chosen on training questions set aside, never on the part eval",
         ),
     ),
 )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from math import inf, log
+from dataclasses import dataclass, field, replace
+from math import inf, isclose, isfinite, log
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
+from arena.errors import StrategyError
 from arena.protocols import Judgement, Tools
-from arena.types import Decision
+from arena.types import Decision, Tier
 from strategies.adaptive.labels import LABELS, Label, read_labels
 from strategies.adaptive.params import AdaptiveParams, Policy
 from strategies.adaptive.prompt import classifier_prompt
@@ -52,6 +54,8 @@ class Labelling:
             writer = writer_of(runtime.context)
             judgement = await writer.classify(classifier_prompt(state["question"]), LABELS, role="classify")
             decision = self._judged(judgement)
+        elif policy == "router":
+            decision = self._by_shares(await _routed(state["question"], runtime.context), tier="T2")
         elif policy == "oracle":
             label = self.known.get(state["question"])
             decision = _decision(label or _UNKNOWN, subject=None if label else "no label")
@@ -61,14 +65,19 @@ class Labelling:
 
     def _judged(self, judgement: Judgement) -> Decision:
         shares = judgement.probabilities if self.params.judge == "probabilities" else None
-        tier = "T0" if shares is None else "T1"
+        tier: Tier = "T0" if shares is None else "T1"
         if judgement.label not in LABELS:
             return _decision(_UNKNOWN, tier=tier, subject="unreadable")
         if shares is None:
             return _decision(_label(judgement.label), tier=tier)
+        return self._by_shares(shares, tier=tier)
+
+    def _by_shares(self, shares: Mapping[str, float], *, tier: Tier) -> Decision:
         chosen, plain = preferred(shares, self.params.cost_bias), preferred(shares, 0.0)
         biased = None if chosen == plain else f"by cost, instead of {plain}"
-        return _decision(chosen, tier=tier, score=shares.get(chosen, 0.0), subject=biased)
+        decision = _decision(chosen, tier=tier, score=shares.get(chosen, 0.0), subject=biased)
+        parts: dict[str, float] = {label: shares.get(label, 0.0) for label in LABELS}
+        return replace(decision, origin=self.params.bias_origin, parts=parts)
 
 
 def preferred(probabilities: Mapping[str, float], cost_bias: float) -> Label:
@@ -79,6 +88,16 @@ def preferred(probabilities: Mapping[str, float], cost_bias: float) -> Label:
         return (log(share) if share > 0 else -inf) - cost_bias * LABELS.index(label)
 
     return max(LABELS, key=worth)
+
+
+async def _routed(question: str, tools: Tools) -> Mapping[str, float]:
+    """The router's probabilities of the three labels; they cost no call."""
+    if tools.router is None:
+        raise StrategyError("policy router is set and none was given: the contestant has no router")
+    shares = await asyncio.to_thread(tools.router.probabilities, question)
+    if set(shares) != set(LABELS) or not all(map(isfinite, shares.values())) or not isclose(sum(shares.values()), 1.0):
+        raise StrategyError(f"router {dict(tools.router.identity)!r} gave {dict(shares)!r:.100}, no shares of A, B, C")
+    return shares
 
 
 async def by_label(state: AdaptiveState) -> str:

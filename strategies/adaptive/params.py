@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, computed_field, model_validator
 
 from strategies.adaptive.labels import labels_sha
+from strategies.adaptive.router_folder import router_sha
+from strategies.calibrated import CALIBRATED, CalibratedParams
 from strategies.ircot.params import IrcotParams
+from strategies.trained import TrainedModel
 
-Policy = Literal["classifier", "always_a", "always_b", "always_c", "oracle"]
+Policy = Literal["classifier", "router", "always_a", "always_b", "always_c", "oracle"]
 
 
-class AdaptiveParams(IrcotParams):
+class AdaptiveParams(IrcotParams, CalibratedParams):
     """Who labels a question, and how."""
+
+    calibratable: ClassVar[tuple[str, ...]] = ("cost_bias",)
 
     policy: Policy = Field(
         default="classifier",
-        description="Who gives the label: the prompted classifier, one label for all (the fixed rows of the paper's "
-        "tables), or a file of silver labels (its oracle row). Only the classifier costs a call. arXiv 2403.14403, "
-        "tables 1 and 2.",
+        description="Who gives the label: the prompted classifier, a trained router (the paper's own way), one label "
+        "for all (the fixed rows of its tables), or a file of silver labels (its oracle row). Only the classifier "
+        "costs a call. arXiv 2403.14403, tables 1 and 2.",
     )
     judge: Literal["probabilities", "labels"] = Field(
         default="probabilities",
@@ -40,6 +45,18 @@ class AdaptiveParams(IrcotParams):
         "FILE` writes it. A question that it lacks is labelled B.",
     )
 
+    router: Path | None = Field(
+        default=None,
+        description="For policy router: folder of a router trained for the run's model, as `arena train-router RUN "
+        "--out FOLDER` writes it (T2; what it is, its card says).",
+    )
+
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic's own documentation has it
+    @property
+    def router_sha(self) -> str | None:
+        """What the router is; its router.json names its weights by their hash."""
+        return router_sha(self.router) if self.policy == "router" and self.router else None
+
     @computed_field  # type: ignore[prop-decorator]  # as pydantic's own documentation has it
     @property
     def oracle_labels_sha(self) -> str | None:
@@ -52,6 +69,20 @@ class AdaptiveParams(IrcotParams):
             raise ValueError(
                 "policy oracle needs oracle_labels=FILE: make one with `arena strategies labels RUN --out FILE`"
             )
+        if self.policy == "router" and self.router is None:
+            raise ValueError("policy router needs router=FOLDER: make one with `arena train-router RUN --out FOLDER`")
         if self.cost_bias and self.judge == "labels":
             raise ValueError("cost_bias needs judge=probabilities: the text of a reply has none")
         return self
+
+    @property
+    def trained(self) -> TrainedModel | None:
+        """The trained router; None = the policy asks none."""
+        return TrainedModel("router", "folder", str(self.router)) if self.policy == "router" else None
+
+    @property
+    def bias_origin(self) -> str | None:
+        """Where the preference for cheaper labels comes from; None = there is none, as in the paper."""
+        if self.is_calibrated("cost_bias"):
+            return CALIBRATED
+        return "user" if self.cost_bias else None

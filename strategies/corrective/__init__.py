@@ -33,4 +33,5 @@ CORRECTIVE = StrategySpec(
     },
     prompts=TEMPLATES,
     uses_external=lambda params: params.external != "off",
+    trained=lambda params: params.trained,
 )

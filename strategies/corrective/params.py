@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from strategies.params import Params
+from strategies.calibrated import CALIBRATED, CalibratedParams
+from strategies.trained import TrainedModel
 
 EvaluatorName = Literal["labels", "probabilities", "cross_encoder", "t5"]
 Preset = Literal["popqa", "pubhealth", "arc", "bio"]
@@ -30,7 +31,7 @@ _FITTING: Mapping[str, EvaluatorName] = {"checkpoint": "t5", "preset": "t5", "re
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A score to compare with, and where it comes from: `paper`, `default` or `user`."""
+    """A score to compare with, and where it comes from: `paper`, `default`, `user` or `calibrated`."""
 
     value: float
     origin: str
@@ -45,8 +46,10 @@ class Thresholds:
     strips: Threshold
 
 
-class CorrectiveParams(Params):
+class CorrectiveParams(CalibratedParams):
     """Settings of Corrective RAG. None = what suits the evaluator."""
+
+    calibratable: ClassVar[tuple[str, ...]] = ("upper", "lower", "strip_threshold")
 
     evaluator: EvaluatorName = Field(
         default="probabilities",
@@ -120,17 +123,30 @@ class CorrectiveParams(Params):
         return self
 
     @property
+    def trained(self) -> TrainedModel | None:
+        """The trained evaluator; None = the run's model judges."""
+        match self.evaluator:
+            case "t5":
+                return TrainedModel("evaluator", "t5", self.checkpoint)
+            case "cross_encoder":
+                return TrainedModel("evaluator", "cross_encoder", self.reranker)
+            case _:
+                return None
+
+    @property
     def thresholds(self) -> Thresholds:
         """The three thresholds with their origins."""
         usual = PAPER_UPPER_LOWER[self.preset or "popqa"] if self.evaluator == "t5" else LABEL_UPPER_LOWER
         origin = "paper" if self.evaluator == "t5" else "default"
         cut = 0.0 if self.evaluator == "probabilities" else PAPER_STRIPS
         return Thresholds(
-            _chosen(self.upper, usual[0], origin),
-            _chosen(self.lower, usual[1], origin),
-            _chosen(self.strip_threshold, cut, origin),
+            self._chosen("upper", usual[0], origin),
+            self._chosen("lower", usual[1], origin),
+            self._chosen("strip_threshold", cut, origin),
         )
 
-
-def _chosen(given: float | None, usual: float, origin: str) -> Threshold:
-    return Threshold(usual, origin) if given is None else Threshold(given, "user")
+    def _chosen(self, name: str, usual: float, origin: str) -> Threshold:
+        given: float | None = getattr(self, name)
+        if given is None:
+            return Threshold(usual, origin)
+        return Threshold(given, CALIBRATED if self.is_calibrated(name) else "user")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from arena.types import AnswerStyle
-from strategies.params import Params
+from strategies.calibrated import CALIBRATED, CalibratedParams
 from strategies.self_rag.scores import Weights
 
 Mode = Literal["short", "closed_set", "long"]
@@ -17,8 +17,10 @@ DEFAULT_DEPTH = 6
 MAX_OPTIONS = 26
 
 
-class SelfRagParams(Params):
+class SelfRagParams(CalibratedParams):
     """Settings of Self-RAG. SR = arXiv 2310.11511."""
+
+    calibratable: ClassVar[tuple[str, ...]] = ("delta",)
 
     mode: Literal["auto", "short", "closed_set", "long"] = Field(
         default="auto",
@@ -132,6 +134,8 @@ class SelfRagParams(Params):
     @property
     def delta_origin(self) -> str:
         """Where delta comes from: the paper's value is the paper's only with the paper's model."""
+        if self.is_calibrated("delta"):
+            return CALIBRATED
         if self.delta != PAPER_DELTA:
             return "user"
         return "paper" if self.checkpoint else "default"

@@ -11,6 +11,7 @@ from strategies import STRATEGIES, Variant, find_variant
 from tests.scripted_writer import Verdict
 
 LABELS_FILE = Path(__file__).with_name("labels.json")
+ROUTER_FOLDER = Path(__file__).with_name("router")
 
 SETTINGS_OF: Mapping[str, tuple[str, ...]] = {
     "vanilla": (),
@@ -25,6 +26,7 @@ SETTINGS_OF: Mapping[str, tuple[str, ...]] = {
         "policy=always_b",
         "policy=always_c",
         f"policy=oracle:oracle_labels={LABELS_FILE}",
+        f"policy=router:router={ROUTER_FOLDER}",
         "judge=labels",
         "cost_bias=1.5",
     ),
@@ -86,10 +88,14 @@ def loops(variant: Variant) -> bool:
     return any(node in targets for node, targets in reach.items())
 
 
+def _readable(entry: str) -> str:
+    return entry.replace(str(LABELS_FILE), "FILE").replace(str(ROUTER_FOLDER), "FOLDER")
+
+
 def those(which: Callable[[Variant], bool]) -> pytest.MarkDecorator:
     """Run a test over some of the variants."""
     chosen = [entry for entry, variant in VARIANTS.items() if which(variant)]
-    return pytest.mark.parametrize("entry", chosen, ids=[entry.replace(str(LABELS_FILE), "FILE") for entry in chosen])
+    return pytest.mark.parametrize("entry", chosen, ids=list(map(_readable, chosen)))
 
 
 every = those(lambda variant: True)

@@ -12,7 +12,7 @@ from arena.protocols import Tools, Writer
 from arena.types import Answer, Attempt, Decision, Task
 from strategies import GraphStrategy
 from tests.contract.contestants import JUDGES, VARIANTS
-from tests.contract.shelf import SETTINGS, TASK, LengthEvaluator, ShelfRetriever, elsewhere
+from tests.contract.shelf import SETTINGS, TASK, LengthEvaluator, ShelfRetriever, SureRouter, elsewhere
 from tests.scripted_writer import ScriptedWriter
 
 REPLY = "Mirelle Ostrand [1]"
@@ -46,7 +46,7 @@ def strategy(entry: str) -> GraphStrategy:
 def tools(entry: str, index: ShelfRetriever, external: ShelfRetriever, writer: Writer) -> Tools:
     """What a contestant is given."""
     given = writer if VARIANTS[entry].spec.needs_model else None
-    return Tools(index, SETTINGS, given, external, LengthEvaluator())
+    return Tools(index, SETTINGS, given, external, LengthEvaluator(), SureRouter())
 
 
 def run(

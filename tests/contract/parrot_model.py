@@ -13,7 +13,7 @@ from arena.runner import Contestant, run_one
 from arena.types import CallAttempt, Cell, LLMCall, RunRecord
 from tests.contract.contestants import VARIANTS
 from tests.contract.courses import REPLY, strategy
-from tests.contract.shelf import QUESTION, SETTINGS, LengthEvaluator, ShelfRetriever, elsewhere
+from tests.contract.shelf import QUESTION, SETTINGS, LengthEvaluator, ShelfRetriever, SureRouter, elsewhere
 
 
 @dataclass
@@ -44,6 +44,7 @@ def contestant(entry: str, model: object = None, allowance: Allowance | None = N
         questions=(QUESTION,),
         external=elsewhere(),
         evaluator=LengthEvaluator(),
+        router=SureRouter(),
         allowance=allowance or Allowance(),
     )
 

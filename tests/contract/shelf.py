@@ -63,3 +63,12 @@ class LengthEvaluator:
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         return [min(1.0, len(text) / 100) for text in texts]
+
+
+class SureRouter:
+    """A trained router that takes every question for one of several steps."""
+
+    identity: Mapping[str, str | int] = {"router": "sure"}
+
+    def probabilities(self, question: str) -> Mapping[str, float]:
+        return {"A": 0.1, "B": 0.2, "C": 0.7}

@@ -79,5 +79,12 @@ def test_no_gold_can_be_imported(source: Path) -> None:
 
 
 def test_no_gold_is_handed_over() -> None:
-    assert {field.name for field in fields(Tools)} == {"retriever", "settings", "writer", "external", "evaluator"}
+    assert {field.name for field in fields(Tools)} == {
+        "retriever",
+        "settings",
+        "writer",
+        "external",
+        "evaluator",
+        "router",
+    }
     assert {field.name for field in fields(Task)} == {"question", "style"}

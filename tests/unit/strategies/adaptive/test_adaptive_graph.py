@@ -71,7 +71,10 @@ def test_the_question_is_classified_once_before_anything_and_by_itself() -> None
 @pytest.mark.parametrize(
     ("verdict", "decision"),
     [
-        ({"A": 0.2, "B": 0.3, "C": 0.5}, Decision("classify", "C", 0.5, changed=("evidence",), tier="T1")),
+        (
+            {"A": 0.2, "B": 0.3, "C": 0.5},
+            Decision("classify", "C", 0.5, changed=("evidence",), tier="T1", parts={"A": 0.2, "B": 0.3, "C": 0.5}),
+        ),
         ("C", Decision("classify", "C", changed=("evidence",), tier="T0")),
     ],
 )
@@ -99,6 +102,7 @@ def test_cost_decides_for_a_cheaper_label_and_says_so() -> None:
     (decision,) = decisions(done, "classify")
     assert (decision.choice, decision.subject) == ("B", "by cost, instead of C")
     assert decision.score == pytest.approx(0.35)
+    assert (decision.origin, dict(decision.parts)) == ("user", shares)
 
 
 SHARES = st.dictionaries(st.sampled_from(LABELS), st.floats(0, 1), min_size=1)

@@ -1,0 +1,157 @@
+"""Fine-tuning T5 as the paper does: raw question in, one letter out; the best epoch on questions set aside.
+
+Adaptive-RAG (arXiv 2403.14403) and its code: AdamW, learning rate 3e-5, batches of 32, questions cut at 384 tokens; 15
+to 40 epochs in the code, up to 100 in the paper. The learning rate is constant here.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.routing.examples import Example
+from experiments.routing.folds import FOLDS, family_folds
+from experiments.routing.trainer import Shares
+from indexing.embedding.devices import chosen_devices
+from indexing.routing import RouterKind
+from indexing.routing.t5 import MODEL, encoded, letter_ids, letter_probabilities, load_t5
+from strategies.adaptive import LABELS
+
+_PASSED_OVER = -100
+"""Target tokens that torch's loss leaves out: padding."""
+
+_LEAST_SHARE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """How a T5 is fine-tuned; the defaults are the paper's."""
+
+    epochs: int = 35
+    learning_rate: float = 3e-5
+    batch_size: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class T5Trained:
+    """A `Trained` T5."""
+
+    model: Any
+    tokenizer: Any
+    facts: Mapping[str, Any]
+
+    def probabilities(self, texts: Sequence[str]) -> Shares:
+        return _shares(self.model, self.tokenizer, texts)
+
+    def save(self, folder: Path) -> None:
+        self.model.save_pretrained(folder / MODEL)
+        self.tokenizer.save_pretrained(folder / MODEL)
+
+
+class T5Trainer:
+    """A `Trainer` of the T5 in a folder, of any size."""
+
+    def __init__(
+        self,
+        folder: Path,
+        tuning: Tuning,
+        seed: int,
+        *,
+        devices: Sequence[str] | None = None,
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        """Raises `WeightsError` when the folder holds no T5 that writes, or one that does not tell A, B and C apart."""
+        self._tokenizer, self._untrained = load_t5(folder)
+        letter_ids(self._tokenizer, LABELS)
+        self._name = folder.resolve().name
+        self._tuning, self._seed, self._say = tuning, seed, say
+        self._device = chosen_devices(devices)[0]
+
+    @property
+    def kind(self) -> RouterKind:
+        return "t5"
+
+    @property
+    def embedder(self) -> None:
+        return None
+
+    def fit(self, examples: Sequence[Example]) -> T5Trained:
+        """The weights of the epoch that labels the questions set aside best; of equal ones, the surest.
+
+        One of five parts is set aside, families kept together; with a single family nothing is, and the last epoch
+        counts.
+        """
+        import torch
+
+        aside = family_folds([one.family for one in examples], FOLDS, self._seed)[-1]
+        if len(aside) == len(examples):
+            aside = []
+        training = [one for place, one in enumerate(examples) if place not in set(aside)]
+        chosen_on = [examples[place] for place in aside]
+        devices = [self._device] if self._device.startswith("cuda") else []
+        with torch.random.fork_rng(devices=devices):
+            torch.manual_seed(self._seed)
+            return self._tuned(training, chosen_on)
+
+    def _tuned(self, training: Sequence[Example], chosen_on: Sequence[Example]) -> T5Trained:
+        import torch
+
+        model = copy.deepcopy(self._untrained).to(self._device)
+        optimiser = torch.optim.AdamW(model.parameters(), lr=self._tuning.learning_rate)
+        order = np.random.default_rng(self._seed)
+        best: tuple[float, float] = (-1.0, -math.inf)
+        kept, best_epoch = None, self._tuning.epochs
+        for epoch in range(1, self._tuning.epochs + 1):
+            loss = self._epoch(model, optimiser, [training[at] for at in order.permutation(len(training))])
+            right, sureness = self._measured(model, chosen_on)
+            self._say(f"epoch {epoch}/{self._tuning.epochs}: loss {loss:.4f}, accuracy set aside {right:.3f}")
+            if chosen_on and (right, sureness) > best:
+                best, best_epoch = (right, sureness), epoch
+                kept = {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
+        if kept is not None:
+            model.load_state_dict(kept)
+        facts = {
+            "from": self._name,
+            "epochs": self._tuning.epochs,
+            "best_epoch": best_epoch,
+            "learning_rate": self._tuning.learning_rate,
+            "batch_size": self._tuning.batch_size,
+            "set_aside": len(chosen_on),
+            "accuracy_set_aside": best[0] if chosen_on else None,
+        }
+        return T5Trained(model.eval(), self._tokenizer, facts)
+
+    def _epoch(self, model: Any, optimiser: Any, examples: Sequence[Example]) -> float:
+        """One pass over the examples; the mean loss of its batches."""
+        model.train()
+        losses: list[float] = []
+        for at in range(0, len(examples), self._tuning.batch_size):
+            batch = examples[at : at + self._tuning.batch_size]
+            inputs = encoded(self._tokenizer, [one.text for one in batch]).to(self._device)
+            written = self._tokenizer([one.label for one in batch], padding=True, return_tensors="pt")["input_ids"]
+            targets = written.masked_fill(written == self._tokenizer.pad_token_id, _PASSED_OVER).to(self._device)
+            loss = model(**inputs, labels=targets).loss
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            losses.append(float(loss.detach()))
+        return sum(losses) / len(losses)
+
+    def _measured(self, model: Any, examples: Sequence[Example]) -> tuple[float, float]:
+        """Accuracy, and mean log share of the right label; 0 and 0 for no examples."""
+        if not examples:
+            return 0.0, 0.0
+        shares = _shares(model.eval(), self._tokenizer, [one.text for one in examples])
+        truth = [LABELS.index(one.label) for one in examples]
+        right = float((shares.argmax(axis=1) == truth).mean())
+        return right, float(np.log(np.maximum(shares[range(len(truth)), truth], _LEAST_SHARE)).mean())
+
+
+def _shares(model: Any, tokenizer: Any, texts: Sequence[str]) -> Shares:
+    return np.array(letter_probabilities(model, tokenizer, letter_ids(tokenizer, LABELS), texts), dtype=np.float64)
