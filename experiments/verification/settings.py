@@ -12,7 +12,14 @@ from arena.llm import model_sha256
 from arena.plan import RunPlan
 from arena.types import Dataset
 from experiments.manifests.manifest import prices_of
-from experiments.setup.identity import contestant_identity, differences, line_fingerprints, run_fingerprint, version_of
+from experiments.setup.identity import (
+    IMPORTED,
+    contestant_identity,
+    differences,
+    line_fingerprints,
+    run_fingerprint,
+    version_of,
+)
 from experiments.verification.check import Check, found
 from experiments.verification.here import weights_here
 from strategies import find_strategy
@@ -50,12 +57,13 @@ def check_settings(manifest: Mapping[str, Any], config: RunConfig) -> Check:
 
 
 def check_contestants(manifest: Mapping[str, Any]) -> Check:
-    """Code and prompts of every strategy, and the release, as installed here."""
-    known = manifest["identity"]["contestants"]
+    """Code and prompts of every strategy, and the release, as installed here. An imported system has neither."""
+    contestants = manifest["identity"]["contestants"]
+    known = {name: fields for name, fields in contestants.items() if IMPORTED not in fields}
     here = {name: contestant_identity(find_strategy(name)) for name in known}
     release = {"arena": manifest["identity"]["arena"]}
     wrong = differences(known | release, here | {"arena": version_of("rag-strategy-arena")})
-    return found("code and prompts", wrong, ", ".join(known))
+    return found("code and prompts", wrong, ", ".join(known) or "none: its records were imported")
 
 
 def check_model(manifest: Mapping[str, Any], config: RunConfig) -> Check:

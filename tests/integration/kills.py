@@ -117,7 +117,12 @@ def timeless(value: Any) -> Any:
         return {
             key: timeless(item) for key, item in value.items() if not key.endswith("seconds") and key != "n_warm_up"
         }
-    return [timeless(item) for item in value] if isinstance(value, list) else value
+    return [timeless(item) for item in value if not _is_of_time(item)] if isinstance(value, list) else value
+
+
+def _is_of_time(item: Any) -> bool:
+    """Whether it is a plane of leaderboard.json whose cost is time."""
+    return isinstance(item, dict) and item.get("cost") == "seconds"
 
 
 def kill_often(course: Course, kills: int, planned: int, seed: int) -> Counter[str]:

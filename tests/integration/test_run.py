@@ -20,6 +20,8 @@ TIMES = {
     "queue_seconds",
     "service_seconds",
     "latency_seconds",
+    "latency_quantiles_seconds",
+    "mean_service_seconds",
     "seconds",
     "warm_up",
     "n_warm_up",
@@ -31,7 +33,12 @@ def timeless(value: Any) -> Any:
     """A JSON value without its durations."""
     if isinstance(value, dict):
         return {key: timeless(item) for key, item in value.items() if key not in TIMES}
-    return [timeless(item) for item in value] if isinstance(value, list) else value
+    return [timeless(item) for item in value if not _is_of_time(item)] if isinstance(value, list) else value
+
+
+def _is_of_time(item: Any) -> bool:
+    """Whether it is a plane of leaderboard.json whose cost is time."""
+    return isinstance(item, dict) and item.get("cost") == "seconds"
 
 
 def journal(folder: Path) -> list[Any]:

@@ -1,0 +1,1 @@
+"""Answers of other systems in, and runs out in the formats of other tools."""

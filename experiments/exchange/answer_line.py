@@ -1,0 +1,128 @@
+"""One line of the exchange format: what a system did with one question."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from arena.datasets.lines import Row, read_rows
+from arena.errors import DatasetError
+from arena.types import Dataset
+
+_SHOWN = 3
+
+
+class CallLine(BaseModel):
+    """One model call. Tokens are None where the system does not know them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    role: str = "imported"
+    model: str | None = Field(default=None, description="As PROVIDER:NAME where it is to be priced.")
+    input_tokens: int | None = Field(default=None, ge=0)
+    output_tokens: int | None = Field(default=None, ge=0)
+
+
+class AnswerLine(BaseModel):
+    """What one system did with one question.
+
+    Ids are those of the dataset's documents, best first. `used_ids`: the documents shown to the model for its answer
+    (None: all that were retrieved). Tokens of all calls together, or `calls`, one by one; neither: unknown. `seconds`:
+    from the question to the answer (None: unknown). `error`: why there is no answer.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question_id: str
+    answer: str | None = None
+    abstained: bool = False
+    retrieved_ids: tuple[str, ...] = ()
+    scores: tuple[float, ...] | None = None
+    used_ids: tuple[str, ...] | None = None
+    cited_ids: tuple[str, ...] = ()
+    input_tokens: int | None = Field(default=None, ge=0)
+    output_tokens: int | None = Field(default=None, ge=0)
+    calls: tuple[CallLine, ...] | None = None
+    seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    error: str | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.error is not None and (self.answer is not None or self.abstained):
+            raise ValueError("it has an error and an answer: leave one of them out")
+        if self.scores is not None and len(self.scores) != len(self.retrieved_ids):
+            raise ValueError(f"scores has {len(self.scores)} numbers for {len(self.retrieved_ids)} retrieved_ids")
+        if self.calls is not None and (self.input_tokens, self.output_tokens) != (None, None):
+            raise ValueError("tokens are given twice, of the question and in calls: leave one of them out")
+        return self
+
+
+def read_answers(path: Path, dataset: Dataset) -> dict[str, AnswerLine]:
+    """Question id -> line of a file of JSON lines.
+
+    Raises:
+        DatasetError: a line is malformed, repeats a question, or names a question or document that `dataset` has not;
+            or the file is empty. The message names file, line and value.
+    """
+    questions = {one.question_id: one for one in dataset.questions}
+    documents = {one.doc_id for one in dataset.documents}
+    lines: dict[str, AnswerLine] = {}
+    places: dict[str, str] = {}
+    for row in read_rows(path):
+        line = _line(row)
+        if line.question_id not in questions:
+            raise row.error(
+                f"question {line.question_id!r} is not in {dataset.name}{_near(line.question_id, questions)}"
+            )
+        if line.question_id in places:
+            raise row.error(f"question {line.question_id!r} stands at {places[line.question_id]} already")
+        for name, doc_id in _documents_of(line):
+            if doc_id not in documents:
+                raise row.error(f"{name}: document {doc_id!r} is not in {dataset.name}{_near(doc_id, documents)}")
+        places[line.question_id] = row.place
+        lines[line.question_id] = line
+    if not lines:
+        raise DatasetError(f"{path} is empty: write one JSON object per question")
+    _check_silence(path, lines)
+    return lines
+
+
+def _line(row: Row) -> AnswerLine:
+    try:
+        return AnswerLine.model_validate(dict(row.fields))
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        name = ".".join(map(str, problem["loc"]))
+        if problem["type"] == "extra_forbidden":
+            known = ", ".join(AnswerLine.model_fields)
+            raise row.error(
+                f"unknown field {name!r}{_near(name, AnswerLine.model_fields)}; known are {known}"
+            ) from None
+        message = problem["msg"].removeprefix("Value error, ")
+        raise row.error(f"field {name!r}: {message}" if name else message) from None
+
+
+def _documents_of(line: AnswerLine) -> Iterator[tuple[str, str]]:
+    for name in ("retrieved_ids", "used_ids", "cited_ids"):
+        for doc_id in getattr(line, name) or ():
+            yield name, doc_id
+
+
+def _check_silence(path: Path, lines: Mapping[str, AnswerLine]) -> None:
+    """A system that answers says of every question why there is no answer; one that never does only retrieves."""
+    silent = [one for one, line in lines.items() if line.answer is None and not line.abstained and line.error is None]
+    if silent and len(silent) < len(lines):
+        shown = ", ".join(repr(one) for one in silent[:_SHOWN])
+        raise DatasetError(
+            f"{path}: {len(silent)} of {len(lines)} questions have no answer ({shown}): say abstained: true where the "
+            "system declined, or error: WHY where it failed"
+        )
+
+
+def _near(name: str, known: Collection[str]) -> str:
+    found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    return f" (did you mean {found[0]!r}?)" if found else ""

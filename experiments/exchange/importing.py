@@ -1,0 +1,171 @@
+"""`arena import`: the answers of other systems as a run."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.config import RunConfig, fingerprint, validate_config
+from arena.datasets import load_dataset
+from arena.errors import ConfigError, DatasetError, RunStoreError
+from arena.journal import RECORD_LINES
+from arena.journal.line import encode
+from arena.plan import PlannedCell, RunPlan
+from arena.report.leaderboard import Leaderboard
+from arena.store import RECORDS, RunStore
+from arena.types import Cell, Dataset
+from experiments.exchange.answer_line import AnswerLine, read_answers
+from experiments.exchange.foreign_records import IMPORTED_MODE, UNSTATED, foreign_record
+from experiments.manifests.manifest import new_manifest
+from experiments.process.clock import now
+from experiments.runs.finishing import finish
+from experiments.setup.compose import Lineup
+from experiments.setup.identity import IMPORTED, version_of
+from experiments.setup.prepared import Prepared
+from experiments.terminal.progress import Reporter
+from strategies import strategy_names
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A foreign system: the cell that it becomes, and its line for each question."""
+
+    cell: Cell
+    lines: Mapping[str, AnswerLine]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A run made of files."""
+
+    store: RunStore
+    board: Leaderboard
+
+
+def import_runs(
+    files: Sequence[Path], options: Mapping[str, Any], names: Sequence[str], llm: str | None, reporter: Reporter
+) -> Imported:
+    """Make a finished run of files of answers, one cell a file, whole or not at all.
+
+    The run's questions are those that any file answers; one that a file passes over is a failure of its system.
+
+    Args:
+        files: JSON lines, see `AnswerLine`.
+        options: `dataset`, and where the run goes.
+        names: of the systems, in the order of `files` (empty: the files' own names).
+        llm: the model that wrote the answers, as PROVIDER:NAME where it is to be priced (None: not stated).
+        reporter: who hears of questions that no file answers.
+
+    Raises:
+        DatasetError: see `read_answers`.
+        ConfigError: a name is no name, or taken.
+        RunStoreError: the run exists, or cannot be written.
+    """
+    config = validate_config({**options, "strategies": _names(files, names)}, "arena import")
+    dataset = load_dataset(config.dataset)
+    systems = [_system(path, name, llm, dataset) for path, name in zip(files, config.strategies, strict=True)]
+    prepared = _prepared(config, dataset, systems)
+    asked = {one for planned in prepared.plan.cells for one in planned.question_ids}
+    if len(asked) < len(dataset.questions):
+        reporter.warn(
+            f"{len(asked)} of the {len(dataset.questions)} questions of {dataset.name} are answered; the others are "
+            "not in this run"
+        )
+    for system in systems:
+        if left := len(asked - system.lines.keys()):
+            reporter.warn(
+                f"{system.cell.strategy} has no line for {left} of the {len(asked)} questions: they count as failed"
+            )
+    store = _write(prepared, systems)
+    return Imported(store, finish(store, reporter, dataset=dataset, config=prepared.config))
+
+
+def _names(files: Sequence[Path], names: Sequence[str]) -> list[str]:
+    chosen = list(names) or [path.stem for path in files]
+    if len(chosen) != len(files):
+        raise ConfigError(f"{len(chosen)} names for {len(files)} files: give each file one --name, in order")
+    for name in chosen:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"{name!r} is no name for a system: use letters, digits, - _ and . (set it with --name)")
+        if name in strategy_names():
+            raise ConfigError(f"{name!r} is a strategy of the arena: name the imported system otherwise, with --name")
+        if chosen.count(name) > 1:
+            raise ConfigError(f"two systems are called {name!r}: give each file its own --name")
+    return chosen
+
+
+def _system(path: Path, name: str, llm: str | None, dataset: Dataset) -> System:
+    lines = read_answers(path, dataset)
+    sha256 = _sha256(path)
+    answers = any(line.answer is not None or line.abstained for line in lines.values())
+    cell = Cell(name, IMPORTED_MODE, (llm or UNSTATED) if answers else None, {"records_sha256": sha256[:16]})
+    return System(cell, lines, sha256)
+
+
+def _sha256(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _prepared(config: RunConfig, dataset: Dataset, systems: Sequence[System]) -> Prepared:
+    asked = {one for system in systems for one in system.lines}
+    ids = tuple(one.question_id for one in dataset.questions if one.question_id in asked)
+    plan = RunPlan(tuple(PlannedCell(system.cell, ids) for system in systems))
+    identity = {
+        "dataset": dataset.fingerprint,
+        "config": {},
+        "arena": version_of("rag-strategy-arena"),
+        **dict.fromkeys(("model", "model_sha256", "index", "reranker", "external")),
+        "contestants": {system.cell.strategy: {IMPORTED: system.sha256} for system in systems},
+    }
+    run_id = config.run_id or f"imported-{fingerprint('import', identity)[-8:]}"
+    named = config.model_copy(update={"run_id": run_id})
+    return Prepared(named, Lineup(dataset, ()), (), None, identity, plan)
+
+
+def _write(prepared: Prepared, systems: Sequence[System]) -> RunStore:
+    """The run folder with its journal. It appears complete or not at all."""
+    into = prepared.config.runs_dir / str(prepared.config.run_id)
+    if into.exists():
+        raise RunStoreError(f"run {into.name!r} exists in {str(into.parent)!r}: choose another --run-id")
+    part = into.with_name(f".{into.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        part.mkdir(parents=True)
+        _fill(RunStore(part), prepared, systems)
+        part.rename(into)
+    except OSError as error:
+        raise RunStoreError(
+            f"cannot write run folder {str(into)!r}: {error.strerror}; choose another with --runs-dir"
+        ) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return RunStore(into)
+
+
+def _fill(store: RunStore, prepared: Prepared, systems: Sequence[System]) -> None:
+    manifest = new_manifest(prepared, now())
+    by_key = {system.cell.key: system for system in systems}
+    questions = {one.question_id: one for one in prepared.lineup.dataset.questions}
+    keys = prepared.plan.keys()
+    lines = (
+        encode(
+            foreign_record(by_key[cell].cell, questions[one], by_key[cell].lines.get(one)),
+            RECORD_LINES,
+            manifest["lines"][cell],
+        )
+        for cell, one in keys
+    )
+    store.write_plan(prepared.plan)
+    store.write_journal(RECORDS, lines)
+    store.write_manifest(manifest)
