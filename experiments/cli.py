@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Annotated
@@ -17,14 +17,26 @@ import typer
 
 from arena.errors import UserError
 from experiments.cli_groups import CHECK_FAILED, datasets_app, index_app, models_app, strategies_app
+from experiments.commands.calibrate import calibrate
+from experiments.commands.compare import compare
 from experiments.commands.cost import cost
+from experiments.commands.equalize import equalize
+from experiments.commands.exchange import export, import_
+from experiments.commands.gate import gate
+from experiments.commands.inspect import inspect
 from experiments.commands.judge import judge
 from experiments.commands.merge import merge
+from experiments.commands.papers import papers_app
+from experiments.commands.report import report
+from experiments.commands.review import review_app
 from experiments.commands.run import run
 from experiments.commands.sample_size import sample_size
 from experiments.commands.score import score
+from experiments.commands.serve import serve
 from experiments.commands.show import show
+from experiments.commands.sweep import sweep
 from experiments.commands.track import track
+from experiments.commands.train_router import train_router
 from experiments.commands.verify import verify
 
 MEND_FIRST = 2
@@ -35,12 +47,23 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(index_app, name="index")
-app.add_typer(datasets_app, name="datasets")
-app.add_typer(models_app, name="models")
-app.add_typer(strategies_app, name="strategies")
-for command in (run, show, score, judge, cost, verify, merge, track, sample_size):
-    app.command()(command)
+COMMANDS: Mapping[str, tuple[Callable[..., None], ...]] = {
+    "Run": (run, judge, merge, import_),
+    "Read": (show, report, serve, inspect, compare, export, track),
+    "Decide": (gate, sweep, calibrate, train_router, equalize, sample_size),
+    "Check": (score, cost, verify),
+}
+"""Heading in `arena --help` -> its commands."""
+
+for heading, commands in COMMANDS.items():
+    for command in commands:
+        app.command(command.__name__.strip("_").replace("_", "-"), rich_help_panel=heading)(command)
+app.add_typer(review_app, name="review", rich_help_panel="Read")
+app.add_typer(papers_app, name="papers", rich_help_panel="Decide")
+app.add_typer(index_app, name="index", rich_help_panel="Equipment")
+app.add_typer(datasets_app, name="datasets", rich_help_panel="Equipment")
+app.add_typer(models_app, name="models", rich_help_panel="Equipment")
+app.add_typer(strategies_app, name="strategies", rich_help_panel="Equipment")
 
 
 class _Stopped(BaseException):
@@ -73,22 +96,22 @@ def _stop_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-@app.command()
+@app.command(rich_help_panel="Check")
 def doctor() -> None:
     """Check this installation: package collisions, weights, writable folders."""
     from rich.console import Console
 
-    from experiments.doctor import examine, report
+    from experiments import doctor as installation
 
-    if not report(examine(), Console()):
+    if not installation.report(installation.examine(), Console()):
         raise typer.Exit(CHECK_FAILED)
 
 
-@app.command()
+@app.command(rich_help_panel="Check")
 def bench(
     name: Annotated[
         str,
-        typer.Argument(help="embedding, index, llm, retrieval, runner, scoring, startup, strategies or world."),
+        typer.Argument(help="embedding, index, llm, report, retrieval, runner, scoring, startup, strategies, world."),
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Leave out the largest sizes.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
