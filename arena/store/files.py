@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -47,9 +48,11 @@ def replace_json(target: Path, content: Mapping[str, Any]) -> None:
     replace_text(target, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
-def read_text(path: Path) -> str:
-    """The file's text. Raises `RunStoreError` naming run and file."""
+def read_text(path: Path, *, derived: bool = False) -> str:
+    """The file's text. `derived`: `arena score` makes it. Raises `RunStoreError` naming run, file and remedy."""
     try:
         return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise RunStoreError(f"cannot read {path.name} of run {path.parent.name!r}: {error}") from error
+        remedy = f"derive it anew with arena score {shlex.quote(str(path.parent))}" if derived else "restore a copy"
+        why = error.strerror if isinstance(error, OSError) else error
+        raise RunStoreError(f"cannot read {path.name} of run {path.parent.name!r}: {why}; {remedy}") from error

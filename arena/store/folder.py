@@ -283,7 +283,7 @@ class RunStore:
 
     def leaderboard_json(self) -> str:
         """leaderboard.json as text."""
-        return read_text(self.folder / LEADERBOARD)
+        return read_text(self.folder / LEADERBOARD, derived=True)
 
     def write_labels(self, text: str) -> None:
         """Keep people's labels."""

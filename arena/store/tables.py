@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -50,7 +51,10 @@ def read_table(path: Path, names: Sequence[str] | None = None) -> dict[str, list
     try:
         columns: dict[str, list[Any]] = pq.read_table(path, columns=names).to_pydict()
     except (OSError, pa.ArrowException) as error:
-        raise RunStoreError(f"cannot read {path.name} of run {path.parent.name!r}: {error}") from error
+        raise RunStoreError(
+            f"cannot read {path.name} of run {path.parent.name!r}: {error}; derive it anew with arena score "
+            f"{shlex.quote(str(path.parent))}"
+        ) from error
     return columns
 
 

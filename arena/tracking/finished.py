@@ -77,10 +77,10 @@ def finished_run(store: RunStore, traces: int) -> FinishedRun:
         )
     try:
         board = Leaderboard.model_validate_json(store.leaderboard_json())
-    except ValidationError as error:
+    except ValidationError:
         raise RunStoreError(
-            f"leaderboard.json of run {store.run_id!r} is damaged, or of another version ({error.error_count()} "
-            f"problems): derive it anew with arena score {store.folder}"
+            f"leaderboard.json of run {store.run_id!r} is damaged, or of another version: derive it anew with arena "
+            f"score {shlex.quote(str(store.folder))}"
         ) from None
     return FinishedRun(store, manifest, board, traces)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from arena.errors import ConfigError, UnknownNameError
-from experiments.calibrating.config_file import NAME, require_folder, write_config
+from experiments.calibrating.config_file import NAME, require_place, write_config
 from experiments.calibrating.corrective import calibrate_corrective
 from experiments.calibrating.dev_run import DevRun, open_dev_run
 from experiments.calibrating.finding import TARGETS, Calibration, Finding
@@ -38,7 +38,7 @@ def calibrate_run(run_folder: Path, target: str | None, out: Path | None, report
         raise UnknownNameError("target", target, TARGETS)
     place = out or run_folder / NAME
     run = open_dev_run(run_folder)
-    require_folder(place)
+    require_place(place)
     findings, untold = [], {}
     for name in TARGETS if target is None else (target,):
         try:

@@ -17,6 +17,7 @@ from strategies import find_variant
 
 NAME = "calibrated.yaml"
 _OF_THIS_RUN = ("run_id", "sample")
+_WRITTEN_BY = "Written by `arena calibrate`."
 _HOW_DRAWN = ("limit", "model_limit", "balance")
 
 
@@ -70,7 +71,7 @@ def _without(entry: str, strategy: str, values: dict[str, Any]) -> str:
 def _header(run: DevRun, findings: Sequence[Finding]) -> list[str]:
     manifest = run.past.manifest
     lines = [
-        "Written by `arena calibrate`. Next: arena run FILE",
+        f"{_WRITTEN_BY} Next: arena run FILE",
         f"run {run.past.store.run_id}, fingerprint {manifest['fingerprint']}, {manifest['started']}, part dev",
     ]
     for finding in findings:
@@ -84,7 +85,13 @@ def _line(finding: Finding, one: Chosen) -> str:
     return f"{one.setting}: {one.criterion}; 95 % interval {span}; n = {counts}; cell {finding.cell}"
 
 
-def require_folder(out: Path) -> None:
-    """Refuse, before anything is worked out, a place where no file can be written."""
+def require_place(out: Path) -> None:
+    """Refuse, before anything is worked out, a place where no file can be written, and a file of another kind.
+
+    Raises:
+        ConfigError: there is no folder for it, or a file that no calibration wrote, which would be lost.
+    """
     if out.is_dir() or not out.parent.is_dir():
         raise ConfigError(f"cannot write {str(out)!r}: --out names a file in a folder that is there")
+    if out.exists() and not out.read_bytes().startswith(f"# {_WRITTEN_BY}".encode()):
+        raise ConfigError(f"{str(out)!r} exists, and no calibration wrote it: name another file with --out")

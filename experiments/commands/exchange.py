@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -62,3 +63,5 @@ def export(
         print(exported.folder / file)
     for cell, number in exported.left_out.items():
         print(f"{cell}: {number} records have no place in this format and were left out")
+    if exported.n_missing:
+        print(f"warning: the run is not finished: {exported.n_missing} answers are missing", file=sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -15,6 +15,11 @@ from arena.types import Dataset
 
 _SHOWN = 3
 
+_Tokens = Annotated[int, Field(ge=0, le=10**12)]
+"""Tokens of one question; more are a mistake, and their sums would leave the columns of a table."""
+_Seconds = Annotated[float, Field(ge=0, le=1e9)]
+_Ids = Annotated[tuple[str, ...], Field(strict=False)]  # of strict models a list is no tuple
+
 
 class CallLine(BaseModel):
     """One model call. Tokens are None where the system does not know them."""
@@ -23,8 +28,8 @@ class CallLine(BaseModel):
 
     role: str = "imported"
     model: str | None = Field(default=None, description="As PROVIDER:NAME where it is to be priced.")
-    input_tokens: int | None = Field(default=None, ge=0)
-    output_tokens: int | None = Field(default=None, ge=0)
+    input_tokens: _Tokens | None = None
+    output_tokens: _Tokens | None = None
 
 
 class AnswerLine(BaseModel):
@@ -35,20 +40,20 @@ class AnswerLine(BaseModel):
     from the question to the answer (None: unknown). `error`: why there is no answer.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     question_id: str
     answer: str | None = None
     abstained: bool = False
-    retrieved_ids: tuple[str, ...] = ()
-    scores: tuple[float, ...] | None = None
-    used_ids: tuple[str, ...] | None = None
-    cited_ids: tuple[str, ...] = ()
-    input_tokens: int | None = Field(default=None, ge=0)
-    output_tokens: int | None = Field(default=None, ge=0)
-    calls: tuple[CallLine, ...] | None = None
-    seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    error: str | None = None
+    retrieved_ids: _Ids = ()
+    scores: Annotated[tuple[float, ...], Field(strict=False)] | None = None
+    used_ids: _Ids | None = None
+    cited_ids: _Ids = ()
+    input_tokens: _Tokens | None = None
+    output_tokens: _Tokens | None = None
+    calls: Annotated[tuple[CallLine, ...], Field(strict=False)] | None = None
+    seconds: _Seconds | None = None
+    error: Annotated[str, Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

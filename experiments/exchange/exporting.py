@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.datasets.placing import place_folder
-from arena.errors import UnknownNameError
+from arena.errors import RunStoreError, UnknownNameError
 from arena.metrics import Case
 from arena.store import RunStore
 from experiments.exchange.answer_files import write_answers
@@ -15,6 +15,7 @@ from experiments.exchange.cases import cases_of
 from experiments.exchange.ragas_samples import write_ragas
 from experiments.exchange.rankings import write_ranx, write_trec
 from experiments.exchange.spreadsheet import write_csv
+from experiments.process.resuming import resume_command
 from experiments.scoring.conclusion import PastRun, open_past_run
 
 Writer = Callable[[PastRun, Iterator[Case], Path], Mapping[str, int]]
@@ -31,11 +32,16 @@ FORMATS: Mapping[str, Writer] = {
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written. `left_out`: cell -> records that the format has no place for."""
+    """What was written.
+
+    `left_out`: cell -> records that the format has no place for. `n_missing`: planned questions without a record, of a
+    run that is not finished.
+    """
 
     folder: Path
     files: tuple[str, ...]
     left_out: Mapping[str, int]
+    n_missing: int
 
 
 def export_run(run_folder: Path, form: str, out: Path) -> Exported:
@@ -43,12 +49,14 @@ def export_run(run_folder: Path, form: str, out: Path) -> Exported:
 
     Raises:
         UnknownNameError: no such format.
-        RunStoreError: the run cannot be read.
+        RunStoreError: the run cannot be read, or has no record yet.
         DatasetError: its data cannot be loaded, `out` holds something else, or an id does not fit the format.
     """
     if form not in FORMATS:
         raise UnknownNameError("format", form, FORMATS)
     run = open_past_run(RunStore.open(run_folder))
+    if run.n_missing == len(run.plan.keys()):
+        raise RunStoreError(f"run {run.store.run_id!r} has no record yet: {resume_command(run.store)} goes on with it")
     left_out: dict[str, int] = {}
     files: list[str] = []
 
@@ -57,4 +65,4 @@ def export_run(run_folder: Path, form: str, out: Path) -> Exported:
         files.extend(sorted(path.name for path in target.iterdir()))
 
     place_folder(out, fill)
-    return Exported(out, tuple(files), {cell: number for cell, number in left_out.items() if number})
+    return Exported(out, tuple(files), {cell: number for cell, number in left_out.items() if number}, run.n_missing)

@@ -17,20 +17,21 @@ from arena.journal import RECORD_LINES
 from arena.journal.line import encode
 from arena.plan import PlannedCell, RunPlan
 from arena.report.leaderboard import Leaderboard
-from arena.store import RECORDS, RunStore
+from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
 from arena.types import Cell, Dataset
 from experiments.exchange.answer_line import AnswerLine, read_answers
 from experiments.exchange.foreign_records import IMPORTED_MODE, UNSTATED, foreign_record
 from experiments.manifests.manifest import new_manifest
 from experiments.process.clock import now
+from experiments.process.imported import IMPORTED
 from experiments.runs.finishing import finish
 from experiments.setup.compose import Lineup
-from experiments.setup.identity import IMPORTED, version_of
+from experiments.setup.identity import run_fingerprint, version_of
 from experiments.setup.prepared import Prepared
 from experiments.terminal.progress import Reporter
 from strategies import strategy_names
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,10 @@ class Imported:
 def import_runs(
     files: Sequence[Path], options: Mapping[str, Any], names: Sequence[str], llm: str | None, reporter: Reporter
 ) -> Imported:
-    """Make a finished run of files of answers, one cell a file, whole or not at all.
+    """Make a finished run of files of answers, one cell a file.
+
+    The run folder appears with all records in it. An import that was stopped before it was scored goes on when the same
+    files are imported into the same folder.
 
     The run's questions are those that any file answers; one that a file passes over is a failure of its system.
 
@@ -69,7 +73,8 @@ def import_runs(
         ConfigError: a name is no name, or taken.
         RunStoreError: the run exists, or cannot be written.
     """
-    config = validate_config({**options, "strategies": _names(files, names)}, "arena import")
+    settings = {**options, "llm": {"model": llm or UNSTATED}, "strategies": _names(files, names)}
+    config = validate_config(settings, "arena import")
     dataset = load_dataset(config.dataset)
     systems = [_system(path, name, llm, dataset) for path, name in zip(files, config.strategies, strict=True)]
     prepared = _prepared(config, dataset, systems)
@@ -94,7 +99,9 @@ def _names(files: Sequence[Path], names: Sequence[str]) -> list[str]:
         raise ConfigError(f"{len(chosen)} names for {len(files)} files: give each file one --name, in order")
     for name in chosen:
         if not _NAME.fullmatch(name):
-            raise ConfigError(f"{name!r} is no name for a system: use letters, digits, - _ and . (set it with --name)")
+            raise ConfigError(
+                f"{name!r} is no name for a system: use up to 100 letters, digits, - _ and . (set it with --name)"
+            )
         if name in strategy_names():
             raise ConfigError(f"{name!r} is a strategy of the arena: name the imported system otherwise, with --name")
         if chosen.count(name) > 1:
@@ -137,6 +144,8 @@ def _write(prepared: Prepared, systems: Sequence[System]) -> RunStore:
     """The run folder with its journal. It appears complete or not at all."""
     into = prepared.config.runs_dir / str(prepared.config.run_id)
     if into.exists():
+        if _is_left_by_a_kill(into, prepared):
+            return RunStore(into)
         raise RunStoreError(f"run {into.name!r} exists in {str(into.parent)!r}: choose another --run-id")
     part = into.with_name(f".{into.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -151,6 +160,15 @@ def _write(prepared: Prepared, systems: Sequence[System]) -> RunStore:
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return RunStore(into)
+
+
+def _is_left_by_a_kill(into: Path, prepared: Prepared) -> bool:
+    """Whether the folder holds what would be written now, and nothing was made of it yet."""
+    if not (into / MANIFEST).is_file():
+        return False
+    manifest = RunStore(into).manifest()
+    same = manifest.get("fingerprint") == run_fingerprint(prepared.identity, prepared.plan)
+    return same and manifest["status"] != FINISHED
 
 
 def _fill(store: RunStore, prepared: Prepared, systems: Sequence[System]) -> None:

@@ -38,13 +38,13 @@ def check_continues(prepared: Prepared, store: RunStore) -> None:
     if changed := changes(store.manifest()["identity"], prepared.identity):
         raise RunStoreError(
             f"run {store.run_id!r} cannot be continued, these settings differ: {listed(changed)}. "
-            "Restore them, or start a new run without --resume"
+            "Restore them, or start a new run under another run_id"
         )
     plan = store.whole_plan()
     if lost := is_extension(plan, prepared.plan):
         raise RunStoreError(
             f"run {store.run_id!r} can be given more cells and questions, and keeps those it has: {listed(lost)}. "
-            "Add to them, or start a new run without --resume"
+            "Add to them, or start a new run under another run_id"
         )
     if plan.shard is not None and plan != prepared.plan:
         raise RunStoreError(

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 
+from arena.errors import RunStoreError
 from arena.store import RunStore
+from experiments.process.imported import is_imported
 
 
 def resume_command(store: RunStore) -> str:
     """What to type, from any working directory that the folder's path is relative to."""
-    return f"arena run --resume --run-id {store.run_id} --runs-dir {shlex.quote(str(store.folder.parent))}"
+    place = f"--run-id {store.run_id} --runs-dir {shlex.quote(str(store.folder.parent))}"
+    with suppress(RunStoreError):  # no run, or a damaged one: named by whoever opens it
+        manifest = store.manifest()
+        if is_imported(manifest):
+            return f"arena import FILE ... --dataset {shlex.quote(str(manifest['config'].get('dataset')))} {place}"
+    return f"arena run --resume {place}"

@@ -14,6 +14,7 @@ from arena.store import FINISHED, RunStore, key_of
 from arena.types import Dataset, RunRecord
 from experiments.contestants.facts import facts_of
 from experiments.papers.comparing import compare_with_papers
+from experiments.process.imported import is_imported
 from experiments.reporting.kept_scores import kept_scores
 from experiments.runs.study import read_leaderboard
 from experiments.scoring.conclusion import (
@@ -23,7 +24,6 @@ from experiments.scoring.conclusion import (
     open_past_run,
     score_run,
 )
-from experiments.setup.identity import IMPORTED
 from experiments.terminal.progress import Reporter
 from strategies import find_strategy
 
@@ -87,8 +87,7 @@ def reproduction(store: RunStore, manifest: Mapping[str, Any]) -> tuple[str, ...
     folder = shlex.quote(str(store.folder.name))
     commit = (manifest.get("git") or {}).get("commit")
     again = f"arena run settings.json --run-id {folder}-again      # settings.json: the settings below"
-    contestants = manifest["identity"].get("contestants", {})
-    if any(IMPORTED in identity for identity in contestants.values()):
+    if is_imported(manifest):
         data = shlex.quote(manifest["config"]["dataset"])
         again = f"arena import FILE ... --dataset {data}      # the files that it was made of"
     return (

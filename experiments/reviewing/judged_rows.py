@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.errors import DatasetError
+from arena.report.question.wording import visible_text
 from experiments.reviewing.cell_text import restored, same_text
 from experiments.reviewing.filled import Sheet, SheetRow, read_sheet
 from experiments.reviewing.ratings import Rating
@@ -54,7 +55,7 @@ def read_judged(paths: Sequence[Path], rows: Mapping[str, ReviewRow], tag: str) 
                 judged.n_blank += not found
                 continue
             shown = rows[_row_id(row)]
-            rater = " ".join(restored(row.cells.get(RATER, "")).split()) or path.stem
+            rater = visible_text(" ".join(restored(row.cells.get(RATER, "")).split()) or path.stem)
             place = (rater, shown.row_id)
             note = restored(row.cells.get(NOTE, "")).strip()
             judged.ratings.append(

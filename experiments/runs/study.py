@@ -95,10 +95,10 @@ def read_leaderboard(store: RunStore) -> Leaderboard:
         )
     try:
         return Leaderboard.model_validate_json(store.leaderboard_json())
-    except ValidationError as error:
+    except ValidationError:
         raise RunStoreError(
-            f"leaderboard.json of run {store.run_id!r} is damaged, or of another version ({error.error_count()} "
-            f"problems): derive it anew with arena score {shlex.quote(str(store.folder))}"
+            f"leaderboard.json of run {store.run_id!r} is damaged, or of another version: derive it anew "
+            f"with arena score {shlex.quote(str(store.folder))}"
         ) from None
 
 

@@ -59,8 +59,8 @@ class Shelf:
             return kept[1]
         try:
             board = Leaderboard.model_validate_json(store.leaderboard_json())
-        except ValidationError as error:
-            problem = f"{LEADERBOARD} is damaged, or of another version ({error.error_count()} problems)"
+        except ValidationError:
+            problem = f"{LEADERBOARD} is damaged, or of another version"
             return replace(_described(store, manifest, "damaged"), problem=problem)
         found = replace(_described(store, manifest, "finished"), cells=cells_of_board(board))
         self._boards[store.run_id] = (stamp, found)

@@ -9,6 +9,7 @@ from typing import Any
 from arena.config import RunConfig, fingerprint
 from arena.plan import RunPlan
 from arena.types import Cell, Dataset
+from experiments.process.imported import IMPORTED
 from experiments.setup.compose import Seat
 from experiments.setup.contestant_code import code_sha256
 from experiments.setup.equipment import Equipment
@@ -23,10 +24,6 @@ EXTERNAL_PARAMS = frozenset({"external_corpus", "external_tool"})
 
 _PARTS = ("model", "model_sha256", "index", "reranker", "external")
 """Parts of an identity that only some cells depend on; None where no cell does."""
-
-
-IMPORTED = "imported"
-"""Key of a contestant's identity: SHA-256 of the file that its records were read from; no code of it is known."""
 
 
 def identity(

@@ -12,8 +12,8 @@ from arena.llm import model_sha256
 from arena.plan import RunPlan
 from arena.types import Dataset
 from experiments.manifests.manifest import prices_of
+from experiments.process.imported import IMPORTED
 from experiments.setup.identity import (
-    IMPORTED,
     contestant_identity,
     differences,
     line_fingerprints,

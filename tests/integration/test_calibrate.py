@@ -83,6 +83,17 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(
     assert not (calibrated / "calibrated.yaml").exists()
 
 
+def test_a_file_that_no_calibration_wrote_is_not_replaced(arena: Arena, calibrated: Path, tmp_path: Path) -> None:
+    for mine in (tmp_path / "mine.yaml", calibrated / "manifest.json"):
+        text = mine.read_bytes() if mine.exists() else b"dataset: world\n"
+        mine.write_bytes(text)
+        refused = arena("calibrate", calibrated, "--target", "corrective", "--out", mine)
+        assert (refused.code, f"'{mine}' exists, and no calibration wrote it" in refused.err) == (2, True), refused.err
+        assert mine.read_bytes() == text
+    for _ in range(2):  # its own file is written anew
+        assert arena("calibrate", calibrated, "--target", "corrective", "--out", tmp_path / "next.yaml").code == 0
+
+
 def test_the_part_eval_is_not_tuned_on(arena: Arena, study: Path, tmp_path: Path) -> None:
     arena("run", study, "--strategies", "retrieval_only", "--modes", "dense", "--run-id", "all")
     done = arena("calibrate", tmp_path / "runs" / "all")

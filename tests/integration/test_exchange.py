@@ -14,7 +14,7 @@ from ir_measures import RR, Success
 
 from arena.datasets.jsonl import write_jsonl
 from arena.plan import PlannedCell, RunPlan
-from arena.store import RunStore
+from arena.store import FINISHED, RUNNING, RunStore
 from experiments.runs.study import read_leaderboard
 from tests.integration.conftest import Arena
 from tests.integration.finished_run import CELLS, small_records, write_finished_run
@@ -150,6 +150,15 @@ def test_ranx_gets_its_dictionaries(arena: Arena, run_folder: Path, tmp_path: Pa
         (LINE | {"question_id": "q3", "used_ids": ["nowhere"]}, "used_ids: document 'nowhere'"),
         (LINE | {"question_id": "q3", "answr": "x"}, "did you mean 'answer'?"),
         (LINE | {"question_id": "q3", "seconds": -1}, "field 'seconds'"),
+        (LINE | {"question_id": "q3", "seconds": 1e300}, "field 'seconds'"),
+        (LINE | {"question_id": "q3", "scores": [10**400]}, "field 'scores.0'"),
+        (LINE | {"question_id": "q3", "scores": [True]}, "field 'scores.0'"),
+        (LINE | {"question_id": "q3", "input_tokens": 10**30}, "field 'input_tokens'"),
+        (LINE | {"question_id": "q3", "input_tokens": "12"}, "field 'input_tokens'"),
+        (LINE | {"question_id": "q3", "output_tokens": True}, "field 'output_tokens'"),
+        (LINE | {"question_id": "q3", "abstained": "yes"}, "field 'abstained'"),
+        ({"question_id": "q3", "calls": [{"input_tokens": 10**30}]}, "field 'calls.0.input_tokens'"),
+        ({"question_id": "q3", "error": ""}, "field 'error'"),
         (LINE | {"question_id": "q3", "scores": [1, 2]}, "scores has 2 numbers for 1"),
         (LINE | {"question_id": "q3", "error": "x"}, "an error and an answer"),
         (LINE | {"question_id": "q3", "calls": []}, "tokens are given twice"),
@@ -167,11 +176,48 @@ def test_a_faulty_line_is_named_and_leaves_nothing(
     assert not (tmp_path / "runs" / "r").exists()
 
 
+def test_an_import_that_was_killed_goes_on_with_the_same_files(
+    arena: Arena, data: Path, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    where = ("--dataset", f"jsonl:{data}", "--runs-dir", tmp_path / "runs", "--run-id", "r")
+    answers = write(LINE | {"seconds": 2})
+    assert arena("import", answers, *where).code == 0
+    store = RunStore(tmp_path / "runs" / "r")
+    whole = store.leaderboard_json()
+    for derived in ("leaderboard.json", "scores.parquet", "questions.parquet", "calls.jsonl"):
+        (store.folder / derived).unlink()
+    store.write_manifest(store.manifest() | {"status": RUNNING, "finished": None})
+
+    refused = arena("review", "export", store.folder, "--out", tmp_path / "sheet.csv")
+    assert (refused.code, f"arena import FILE ... --dataset jsonl:{data} --run-id r" in refused.err) == (2, True)
+    other = arena("import", write(LINE | {"answer": "1872"}, name="other.jsonl"), *where)
+    assert (other.code, "choose another --run-id" in other.err) == (2, True)
+    again = arena("import", answers, *where)
+    assert again.code == 0, again.err
+    assert store.leaderboard_json() == whole
+    assert store.manifest()["status"] == FINISHED
+    assert arena("import", answers, *where).code == 2
+
+
+def test_a_run_that_is_not_finished_is_exported_with_a_warning_and_an_empty_one_not_at_all(
+    arena: Arena, run_folder: Path, tmp_path: Path
+) -> None:
+    records = run_folder / "records.jsonl"
+    records.write_text("".join(records.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
+    done = arena("export", run_folder, "--out", tmp_path / "part")
+    assert (done.code, "not finished: 1 answers are missing" in done.err) == (0, True), done.err
+    records.write_text("", encoding="utf-8")
+    done = arena("export", run_folder, "--out", tmp_path / "none")
+    assert (done.code, "has no record yet: arena run --resume --run-id made" in done.err) == (2, True), done.err
+    assert not (tmp_path / "none").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--name", "vanilla"), "'vanilla' is a strategy of the arena"),
         (("--name", "a/b"), "is no name for a system"),
+        (("--name", "n" * 101), "is no name for a system"),
         (("--name", "a", "--name", "b"), "2 names for 1 files"),
     ],
 )

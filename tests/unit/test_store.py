@@ -54,6 +54,20 @@ def test_files_that_are_not_there_are_empty_or_named(tmp_path: Path) -> None:
             read()
 
 
+def test_of_what_cannot_be_read_it_is_said_how_to_have_it_again(tmp_path: Path) -> None:
+    store = new(tmp_path)
+    (store.folder / "labels.jsonl").write_bytes(b"\xff")
+    for read, remedy in (
+        (store.plan, "No such file or directory; restore a copy"),
+        (store.labels_text, "restore a copy"),
+        (store.leaderboard_json, "derive it anew with arena score"),
+        (lambda: store.read_table(SCORES), "derive it anew with arena score"),
+    ):
+        with pytest.raises(RunStoreError) as caught:
+            read()
+        assert remedy in str(caught.value)
+
+
 def test_a_shard_holds_the_whole_plan_and_plans_its_share(tmp_path: Path) -> None:
     store, names = new(tmp_path), tuple(f"q{number}" for number in range(40))
     for index in (1, 2, 3):

@@ -25,6 +25,7 @@ BUNDLED = WorldSize(documents=240, questions=60, seed=11)
 """The world behind the dataset name `world`."""
 
 _SMALLEST_WORLD = 60
+_LARGEST_WORLD = 1_000_000
 _DOCUMENTS_PER_QUESTION = 3
 _ATTEMPTS = 20
 
@@ -54,6 +55,8 @@ def _require_room(documents: int, questions: int) -> None:
     for what, count in (("documents", documents), ("questions", questions)):
         if count < 1:
             raise DatasetError(f"world: {what} must be at least 1, not {count!r}")
+    if documents > _LARGEST_WORLD:
+        raise DatasetError(f"world: documents must be at most {_LARGEST_WORLD}, not {documents!r}")
     least = max(_SMALLEST_WORLD, _DOCUMENTS_PER_QUESTION * questions)
     if documents < least:
         raise DatasetError(

@@ -98,6 +98,7 @@ def test_a_title_is_shared_by_six_documents(bundled: Dataset) -> None:
         (20, 60, "20 documents cannot carry 60 questions; ask for at least 180 documents"),
         (59, 1, "at least 60 documents"),
         (0, 1, "documents must be at least 1, not 0"),
+        (10**11, 1, "documents must be at most 1000000, not 100000000000"),
         (240, -3, "questions must be at least 1, not -3"),
     ],
 )

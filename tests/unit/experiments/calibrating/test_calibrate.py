@@ -98,10 +98,11 @@ def test_ids_of_the_part_dev_are_left_behind(tmp_path: Path, dataset: Dataset) -
 def test_what_does_not_separate_is_shown_and_never_written(tmp_path: Path, dataset: Dataset) -> None:
     store = run_of(tmp_path / "run", dataset, scored(dataset, 0.3))
     earlier = store.folder / "calibrated.yaml"
-    earlier.write_text("seed: 1\n")
+    earlier.write_text("# Written by `arena calibrate`. Next: arena run FILE\nseed: 1\n")
+    text = earlier.read_text()
     reporter = quiet()
     found = calibrate_run(store.folder, "rerank", None, reporter)
-    assert (found.written, earlier.read_text()) == (None, "seed: 1\n")
+    assert (found.written, earlier.read_text()) == (None, text)
     assert "do not separate" in reporter.warnings[0]
     assert "is left as it was: it is of an earlier calibration" in reporter.warnings[1]
     text = printed(found)

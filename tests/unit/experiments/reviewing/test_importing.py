@@ -49,6 +49,13 @@ def labels(store: RunStore) -> dict[tuple[str, str], bool]:
     return {(line["cell"], line["question_id"]): line["correct"] for line in lines}
 
 
+def test_a_name_moves_no_cursor_and_turns_no_line(store: RunStore, sheet: Path, tmp_path: Path) -> None:
+    named = fill(sheet, tmp_path / "one.csv", lambda row: lenient(row) | {"rater": "An\x1b[31mna \u202e"})
+    found = imported(store, named)
+    assert list(found.raters) == ["An<U+001B>[31mna <U+202E>"]
+    assert list(imported(store, named).unchanged) == list(found.raters)
+
+
 def test_marks_come_back_to_the_answers_they_are_of(store: RunStore, sheet: Path, tmp_path: Path) -> None:
     anna = fill(sheet, tmp_path / "one.csv", right, delimiter=";")
     found = imported(store, anna)
