@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from arena.datasets.lines import Row
+from arena.datasets.lines import DECODER, Row, fault_of
 from arena.datasets.pool import Pool
 
 
@@ -48,6 +50,40 @@ def read_context(row: Row, pool: Pool) -> Context:
         else:
             context.empty += 1
     return context
+
+
+def as_official(row: Row) -> Row:
+    """A record in the form of the official files, whichever of the three forms in use it has.
+
+    The hub's tables have `id` for `_id` and pairs as two columns: `supporting_facts` with `title` and `sent_id`,
+    `context` with `title` and `sentences`. Others hold both lists as JSON text.
+
+    Raises:
+        DatasetError: two columns of a pair are not lists of one length, or a text is not JSON.
+    """
+    fields = dict(row.fields)
+    if "_id" not in fields and "id" in fields:
+        fields["_id"] = fields.pop("id")
+    for name, columns in _COLUMNS.items():
+        if isinstance(fields.get(name), str):
+            fields[name] = _decoded(row, name, fields[name])
+        if isinstance(fields.get(name), dict):
+            nested = Row(f"{row.place}, {name}", fields[name])
+            first, second = (nested.require(column, list) for column in columns)
+            if len(first) != len(second):
+                raise nested.error(f"{columns[0]!r} has {len(first)} members and {columns[1]!r} {len(second)}")
+            fields[name] = [list(pair) for pair in zip(first, second, strict=True)]
+    return Row(row.place, fields)
+
+
+_COLUMNS: Mapping[str, tuple[str, str]] = {"supporting_facts": ("title", "sent_id"), "context": ("title", "sentences")}
+
+
+def _decoded(row: Row, name: str, text: str) -> Any:
+    try:
+        return DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise row.error(f"field {name!r} is a text and not JSON: {fault_of(error)}") from None
 
 
 def _are_texts(value: object) -> bool:

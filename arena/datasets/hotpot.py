@@ -1,11 +1,11 @@
-"""HotpotQA and 2WikiMultihopQA from their official JSON, over a pooled corpus.
+"""HotpotQA and 2WikiMultihopQA from their official JSON or from the hub's tables, over a pooled corpus.
 
 Yang et al., "HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question Answering", EMNLP 2018; Ho et al.,
 "Constructing A Multi-hop QA Dataset for Comprehensive Evaluation of Reasoning Steps", COLING 2020.
 
-Both files hold one array of records: `_id`, `question`, `answer`, `type`, `supporting_facts` as [title, sentence]
-and `context` as [title, [sentences]]. A title names a paragraph of the record's own context only; in the pool, a
-paragraph is known by title and text.
+The official files hold one array of records: `_id`, `question`, `answer`, `type`, `supporting_facts` as [title,
+sentence] and `context` as [title, [sentences]]. A title names a paragraph of the record's own context only; in the
+pool, a paragraph is known by title and text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arena.datasets.context import Context, read_context
+from arena.datasets.context import Context, as_official, read_context
 from arena.datasets.fingerprint import fingerprint
 from arena.datasets.lines import Row
 from arena.datasets.pool import Pool
@@ -59,7 +59,8 @@ def _load(path: Path, name: str, hops: Mapping[str, int]) -> Dataset:
     """
     pool, faults = Pool(), _Faults()
     questions, gold, places = dict[str, Question](), dict[str, Gold](), dict[str, str]()
-    for row in read_records(path):
+    for record in read_records(path):
+        row = as_official(record)
         question = _question(row, hops, faults)
         if question.question_id in places:
             raise row.error(f"_id {question.question_id!r} was already used at {places[question.question_id]}")
@@ -67,7 +68,9 @@ def _load(path: Path, name: str, hops: Mapping[str, int]) -> Dataset:
         questions[question.question_id] = question
         gold[question.question_id] = _gold(row, question.question_id, pool, faults)
     if not questions:
-        raise DatasetError(f"{path} holds no records; expected one JSON array of records")
+        raise DatasetError(
+            f"{path} holds no records; expected one JSON array of records, one record per line, or a table"
+        )
     documents, asked = pool.documents, tuple(questions.values())
     notes = _notes(faults, len(asked), hops)
     return Dataset(f"{name}:{path}", documents, asked, gold, fingerprint(documents, asked, gold), notes)

@@ -4,7 +4,7 @@ corpus.jsonl: `doc_id`, `text`, optional `title`; every other field is metadata,
 object called `metadata`. questions.jsonl: `question_id`, `question`, `answers` (main answer first),
 `supporting_ids`, optional `kind`, `hops`, `hop_shape`, `hop_order`, `claims` (`text`, `supporting_ids`), `split`.
 Without a `kind`, a question is unanswerable if it has no answers, multi_hop if it has more than one supporting
-document, else single_hop.
+document, else single_hop. Either file may be packed, or a Parquet table: corpus.jsonl.gz, questions.parquet.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from arena.datasets.fingerprint import fingerprint
-from arena.datasets.lines import Row, read_rows
+from arena.datasets.lines import MOST_HOPS, Row
 from arena.datasets.placing import place_folder
+from arena.datasets.records import read_records
 from arena.errors import DatasetError
 from arena.types import KINDS, Claim, Dataset, Document, Gold, Kind, Question, Scalar
 
@@ -36,8 +37,8 @@ def load_jsonl(folder: Path) -> Dataset:
     """
     if folder.is_file():
         raise DatasetError(f"{folder} is a file; name the folder that holds {CORPUS} and {QUESTIONS}")
-    documents = _read_corpus(folder / CORPUS)
-    questions, gold = _read_questions(folder / QUESTIONS, documents)
+    documents = _read_corpus(_file(folder, CORPUS))
+    questions, gold = _read_questions(_file(folder, QUESTIONS), documents)
     corpus, asked = tuple(documents.values()), tuple(questions)
     return Dataset(f"jsonl:{folder}", corpus, asked, gold, fingerprint(corpus, asked, gold))
 
@@ -46,7 +47,7 @@ def load_jsonl_corpus(folder: Path) -> Dataset:
     """The documents in `folder`, and no questions: questions.jsonl is not looked at. Raises as `load_jsonl` does."""
     if folder.is_file():
         raise DatasetError(f"{folder} is a file; name the folder that holds {CORPUS}")
-    corpus = tuple(_read_corpus(folder / CORPUS).values())
+    corpus = tuple(_read_corpus(_file(folder, CORPUS)).values())
     return Dataset(f"jsonl:{folder}", corpus, (), {}, fingerprint(corpus, (), {}))
 
 
@@ -67,10 +68,20 @@ def write_jsonl(dataset: Dataset, folder: Path) -> None:
     place_folder(folder, fill)
 
 
+def _file(folder: Path, usual: str) -> Path:
+    """The file of that name in `folder`, or the only one beside it that differs in its ending, as a packed one does."""
+    if (folder / usual).exists():
+        return folder / usual
+    alike = sorted(folder.glob(f"{Path(usual).stem}.*"))
+    if len(alike) > 1:
+        raise DatasetError(f"{folder} holds {', '.join(path.name for path in alike)}: keep one, or name it {usual}")
+    return alike[0] if alike else folder / usual
+
+
 def _read_corpus(path: Path) -> dict[str, Document]:
     documents: dict[str, Document] = {}
     places: dict[str, str] = {}
-    for row in read_rows(path):
+    for row in read_records(path):
         doc_id = _new_id(row, "doc_id", places)
         title, text = row.optional("title", str) or "", row.require("text", str)
         documents[doc_id] = Document(doc_id, title, text, _metadata(row))
@@ -83,7 +94,7 @@ def _read_questions(path: Path, documents: Mapping[str, Document]) -> tuple[list
     questions: list[Question] = []
     gold: dict[str, Gold] = {}
     places: dict[str, str] = {}
-    for row in read_rows(path):
+    for row in read_records(path):
         question_id = _new_id(row, "question_id", places)
         gold[question_id] = _gold(row, question_id, documents)
         questions.append(_question(row, gold[question_id]))
@@ -137,7 +148,7 @@ def _question(row: Row, gold: Gold) -> Question:
         question_id=gold.question_id,
         text=row.identifier("question"),
         kind=_kind(row, gold.answers, gold.supporting_ids),
-        hops=row.optional("hops", int),
+        hops=row.count("hops", MOST_HOPS),
         hop_shape=row.optional("hop_shape", str),
         split=row.optional("split", str),
     )

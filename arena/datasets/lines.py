@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 import reprlib
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from arena.errors import DatasetError
+
+MOST_HOPS = 100
+"""Facts on one reasoning path; a larger number is a mistake, and pages have a row for each."""
 
 T = TypeVar("T", str, int, float, bool, list[Any], dict[str, Any])
 
@@ -60,6 +65,13 @@ class Row:
         values: list[Any] = self.require(name, list)
         return tuple(self._typed(f"{name}[{index}]", value, kind) for index, value in enumerate(values))
 
+    def count(self, name: str, most: int) -> int | None:
+        """A whole number from 0 to `most`, None when it is absent or null."""
+        value = self.optional(name, int)
+        if value is not None and not 0 <= value <= most:
+            raise self.error(f"field {name!r} must be from 0 to {most}, not {reprlib.repr(value)}")
+        return value
+
     def objects(self, name: str) -> tuple[Row, ...]:
         """A required list of objects, each a row that knows its place in this one."""
         members = self.items(name, dict)
@@ -67,32 +79,24 @@ class Row:
 
     def _typed(self, name: str, value: Any, kind: type[T]) -> T:
         if type(value) is not kind:  # not isinstance: True is an int in Python, not in JSON
-            found = _JSON_NAMES[type(value)]
+            found = _JSON_NAMES.get(type(value), f"a {type(value).__name__}")  # a column of a table may hold more
             raise self.error(f"field {name!r} must be {_JSON_NAMES[kind]}, not {found}: {reprlib.repr(value)}")
         return value
 
 
-def read_rows(path: Path) -> Iterator[Row]:
-    """The objects of a UTF-8 file with one JSON object per line, in order. Blank lines are skipped.
+def parse_lines(path: Path, stream: Iterable[bytes]) -> Iterator[Row]:
+    """The objects of UTF-8 lines with one JSON object each, in order. Blank lines are skipped.
 
-    Memory stays at one line.
+    Memory stays at one line. `path` is for messages.
 
     Raises:
-        DatasetError: the file is missing, a folder or unreadable; a line is not UTF-8, not JSON (NaN and
-            lone surrogates included) or not an object.
+        DatasetError: a line is not UTF-8, not JSON (NaN, lone surrogates, numbers that no double holds and keys given
+            twice included) or not an object.
     """
-    try:
-        if path.is_dir():
-            raise DatasetError(f"{path} is a folder; name the JSON-lines file in it")
-        with path.open("rb") as stream:
-            for number, raw in enumerate(stream, start=1):
-                line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
-                if line.strip():
-                    yield _parse(f"{path}:{number}", line)
-    except FileNotFoundError:
-        raise DatasetError(f"{path}: no such file; check the path (relative to {Path.cwd()})") from None
-    except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror or error}") from error
+    for number, raw in enumerate(stream, start=1):
+        line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+        if line.strip():
+            yield _parse(f"{path}:{number}", line)
 
 
 def as_row(place: str, value: Any, source: str, per: str = "line") -> Row:
@@ -113,21 +117,49 @@ def as_row(place: str, value: Any, source: str, per: str = "line") -> Row:
     return Row(place, value)
 
 
-def refuse_constant(name: str) -> NoReturn:
-    """What a decoder does with NaN and the infinities."""
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON value")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits} is larger than any number that can be kept; write it as a string")
+    return number
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
+        raise ValueError(f"the key {twice!r} is given twice in one object; keep one")
+    return fields
+
+
+DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_unique)
+"""Reads one JSON value; a `ValueError` says what is wrong with it, for `fault_of`."""
+
+
+def fault_of(error: ValueError | RecursionError) -> str:
+    """What `DECODER` found wrong, in words; for a JSON value that is sound but cannot be kept as well."""
+    if isinstance(error, RecursionError):
+        return "nested deeper than can be read (maximum recursion depth)"
+    if "integer string conversion" in str(error):
+        return f"an integer of more than {sys.get_int_max_str_digits():,} digits; write it as a string"
+    return str(error)
 
 
 def _parse(place: str, raw: bytes) -> Row:
     try:
-        line = raw.rstrip().decode()
-        value = json.loads(line, parse_constant=refuse_constant)
+        line = raw.strip().decode()
+        value = DECODER.decode(line)
     except UnicodeDecodeError as error:
-        byte = f"byte {error.start + 1} of the line (0x{raw[error.start]:02x})"
+        start = len(raw) - len(raw.lstrip()) + error.start
+        byte = f"byte {start + 1} of the line (0x{raw[start]:02x})"
         raise DatasetError(f"{place}: {byte} is not UTF-8; save the file as UTF-8") from None
     except json.JSONDecodeError as error:
-        problem = f"{error.msg} at column {error.colno}"
+        problem = f"{error.msg} at column {error.colno + len(raw) - len(raw.lstrip())}"
         raise DatasetError(f"{place}: not JSON: {problem}; the file needs one JSON object per line") from None
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{place}: not JSON: {error}") from None
+        raise DatasetError(f"{place}: not JSON: {fault_of(error)}") from None
     return as_row(place, value, line)

@@ -1,4 +1,4 @@
-"""MuSiQue from its official JSON lines, answerable or full setting, over a pooled corpus.
+"""MuSiQue from its official records, answerable or full setting, over a pooled corpus.
 
 Trivedi, Balasubramanian, Khot and Sabharwal, "MuSiQue: Multihop Questions via Single-hop Question
 Composition", TACL 2022.
@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.datasets.fingerprint import fingerprint
-from arena.datasets.lines import Row, read_rows
+from arena.datasets.lines import Row
 from arena.datasets.pool import Pool
+from arena.datasets.records import read_records
 from arena.errors import DatasetError
 from arena.types import Dataset, Gold, Question
 
@@ -60,7 +61,7 @@ def read_musique(path: Path) -> PooledMusique:
     """
     pool, questions, gold = Pool(), dict[str, Question](), dict[str, Gold]()
     paragraph_ids: dict[str, Mapping[int, str]] = {}
-    for row in read_rows(path):
+    for row in read_records(path):
         question = _question(row)
         if question.question_id in questions:
             state = "unanswerable" if question.kind == "unanswerable" else "answerable"

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.datasets.lines import Row, read_rows
+from arena.datasets.lines import Row
+from arena.datasets.records import read_records
 from arena.errors import DatasetError
 from arena.types.official import OfficialGold, OfficialPrediction
 
@@ -23,7 +24,7 @@ def read_official_gold(path: Path) -> tuple[OfficialGold, ...]:
     """
     places: dict[tuple[str, bool], str] = {}
     gold: list[OfficialGold] = []
-    for row in read_rows(path):
+    for row in read_records(path):
         record = _gold(row)
         key = (record.question_id, record.answerable)
         if key in places:
@@ -54,7 +55,7 @@ def read_predictions(path: Path, gold: Sequence[OfficialGold]) -> tuple[Official
         places.setdefault(record.question_id, []).append(place)
     read: dict[str, list[str]] = {}
     found: dict[int, OfficialPrediction] = {}
-    for row in read_rows(path):
+    for row in read_records(path):
         prediction = _prediction(row)
         question_id = prediction.question_id
         if question_id not in places:

@@ -1,9 +1,9 @@
-"""Records of a file that holds one JSON array of objects, or one object per line: its content says which.
+"""Records of any data file: a JSON array of objects, one object per line, or a Parquet table, packed or not.
 
-Not read through the `datasets` library, whose tables give every column one type. With version 5.0.1, dates among the
-answers come back as datetimes where all of them look like dates, the id "007" comes back as 7 beside ids that are
-numbers, JSON lines fail with a cast error when a column of nulls holds lists after the first ten megabytes, and no
-fault of a file is told with its line.
+What the file holds says which, not its name. JSON is not read through the `datasets` library, whose tables give every
+column one type. With version 5.0.1, dates among the answers come back as datetimes where all of them look like dates,
+the id "007" comes back as 7 beside ids that are numbers, JSON lines fail with a cast error when a column of nulls holds
+lists after the first ten megabytes, and no fault of a file is told with its line.
 """
 
 from __future__ import annotations
@@ -11,39 +11,57 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from arena.datasets.lines import Row, as_row, read_rows, refuse_constant
+from arena.datasets.files import PARQUET, open_data
+from arena.datasets.lines import DECODER, Row, as_row, fault_of, parse_lines
 from arena.errors import DatasetError
 
 _SPACE = " \t\n\r"
 
 
 def read_records(path: Path) -> Iterator[Row]:
-    """The objects of a UTF-8 file in its order. A row's place is `FILE:LINE` or, in an array, `FILE, record N`.
+    """The objects of a file in its order; JSON is UTF-8.
 
-    Memory holds the text of an array but only one of its objects.
+    A row's place is `FILE:LINE`, in an array `FILE, record N`, in a table `FILE, row N`. Memory holds one line, the
+    text of an array and one of its objects, or one batch of a table. A pipe can be read once.
 
     Raises:
-        DatasetError: the file is missing, a folder or unreadable; a record is not UTF-8, not JSON or not an object.
+        DatasetError: the file is missing, a folder, unreadable, or something else than data (the message says what);
+            a record is not UTF-8, not JSON or not an object.
     """
-    return _array(path) if _starts_an_array(path) else read_rows(path)
+    with open_data(path) as (head, stream):
+        if head.startswith(PARQUET):
+            yield from _table(path, stream)
+        elif head.startswith(b"["):
+            yield from _array(path, stream)
+        else:
+            yield from parse_lines(path, stream)
 
 
-def _starts_an_array(path: Path) -> bool:
-    """Whether the first character that is no white space is `[`; what cannot be read is left to `read_rows`."""
+def _table(path: Path, stream: BinaryIO) -> Iterator[Row]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
     try:
-        with path.open("rb") as stream:
-            while block := stream.read(4096):
-                if text := block.removeprefix(b"\xef\xbb\xbf").lstrip():
-                    return text.startswith(b"[")
-    except OSError:
-        pass
-    return False
+        # A file on disk is read batch by batch; what was unpacked or piped has no end to begin with.
+        table = parquet.ParquetFile(path if stream.seekable() else pa.BufferReader(stream.read()))
+        number = 0
+        for batch in table.iter_batches(batch_size=1024):
+            for fields in batch.to_pylist():
+                number += 1
+                yield Row(f"{path}, row {number}", {name: _plain(value) for name, value in fields.items()})
+    except pa.ArrowException as error:
+        raise DatasetError(f"{path} is a damaged Parquet file ({error}); fetch it again") from None
 
 
-def _array(path: Path) -> Iterator[Row]:
-    text = _text(path)
-    decoder = json.JSONDecoder(parse_constant=refuse_constant)
+def _plain(value: Any) -> Any:
+    """A cell as JSON would have it: a column of floats has NaN where it has no value."""
+    return None if isinstance(value, float) and value != value else value
+
+
+def _array(path: Path, stream: BinaryIO) -> Iterator[Row]:
+    text = _text(path, stream)
     at, number = _after_space(text, text.index("[") + 1), 0
     if text.startswith("]", at):
         at += 1
@@ -52,11 +70,11 @@ def _array(path: Path) -> Iterator[Row]:
             number += 1
             place = f"{path}, record {number}"
             try:
-                value, end = decoder.raw_decode(text, at)
+                value, end = DECODER.raw_decode(text, at)
             except json.JSONDecodeError as error:
                 raise DatasetError(f"{place}: not JSON: {error.msg} at {_line_and_column(text, error.pos)}") from None
             except (ValueError, RecursionError) as error:
-                raise DatasetError(f"{place}: not JSON: {error}") from None
+                raise DatasetError(f"{place}: not JSON: {fault_of(error)}") from None
             yield as_row(place, value, text[at:end], per="record")
             at = _after_space(text, end)
             if not text.startswith((",", "]"), at):
@@ -69,14 +87,12 @@ def _array(path: Path) -> Iterator[Row]:
         raise DatasetError(f"{path}: more text after the array, at {_line_and_column(text, end)}; keep one array")
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, stream: BinaryIO) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return stream.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         wrong = f"byte {error.start + 1} (0x{error.object[error.start]:02x})"
         raise DatasetError(f"{path}: {wrong} is not UTF-8; save the file as UTF-8") from None
-    except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def _after_space(text: str, at: int) -> int:

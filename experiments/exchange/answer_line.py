@@ -9,7 +9,8 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from arena.datasets.lines import Row, read_rows
+from arena.datasets.lines import Row
+from arena.datasets.records import read_records
 from arena.errors import DatasetError
 from arena.types import Dataset
 
@@ -77,7 +78,7 @@ def read_answers(path: Path, dataset: Dataset) -> dict[str, AnswerLine]:
     documents = {one.doc_id for one in dataset.documents}
     lines: dict[str, AnswerLine] = {}
     places: dict[str, str] = {}
-    for row in read_rows(path):
+    for row in read_records(path):
         line = _line(row)
         if line.question_id not in questions:
             raise row.error(

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.datasets.lines import Row
+from arena.datasets.lines import MOST_HOPS, Row
 from arena.types import Document, Kind
 
 DOCUMENT_ID = ("doc_id", "id")
@@ -59,7 +59,7 @@ def read_asked(row: Row) -> Asked:
         answer=_name(row, ("answer",)),
         kind=_kind(row),
         facts=tuple(facts),
-        hops=row.optional(HOPS, int),
+        hops=row.count(HOPS, MOST_HOPS),
     )
 
 

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.datasets.lines import Row, read_rows
+from arena.datasets.lines import Row
+from arena.datasets.records import read_records
 from arena.errors import DatasetError
 
 
 def rows_of(folder: Path, content: bytes) -> list[Row]:
     path = folder / "data.jsonl"
     path.write_bytes(content)
-    return list(read_rows(path))
+    return list(read_records(path))
 
 
 def complaint(folder: Path, content: bytes) -> str:
@@ -45,18 +46,18 @@ def test_line_separators_inside_a_string_end_no_line(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"gone\.jsonl: no such file"):
-        list(read_rows(tmp_path / "gone.jsonl"))
+        list(read_records(tmp_path / "gone.jsonl"))
 
 
 def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="is a folder; name the JSON-lines file"):
-        list(read_rows(tmp_path))
+    with pytest.raises(DatasetError, match="is a folder; name the data file in it"):
+        list(read_records(tmp_path))
 
 
 def test_a_file_used_as_a_folder_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DatasetError, match=r"file/data\.jsonl cannot be read"):
-        list(read_rows(tmp_path / "file" / "data.jsonl"))
+        list(read_records(tmp_path / "file" / "data.jsonl"))
 
 
 @pytest.mark.parametrize(
@@ -64,15 +65,17 @@ def test_a_file_used_as_a_folder_cannot_be_read(tmp_path: Path) -> None:
     [
         (b'{"a": 1}\n{"a": \n', ":2: not JSON: Expecting value at column 6"),
         (b'{"a": 1}\n{"a": "caf\xe9"}\n', ":2: byte 11 of the line (0xe9) is not UTF-8"),
-        ('{"a": 1}\n'.encode("utf-16"), ":1: byte 1 of the line (0xff) is not UTF-8"),
-        (b"[1, 2]\n", ":1: a list, not an object"),
+        ('{"a": 1}\n'.encode("utf-16"), " is UTF-16 text; save the file as UTF-8"),
+        (b"7\n[1, 2]\n", ":1: an integer, not an object"),
         (b'"text"\n', ":1: a string, not an object"),
         (b"null\n", ":1: null, not an object"),
         (b'{"a": NaN}\n', ":1: not JSON: NaN is no JSON value"),
         (b'{"a": -Infinity}\n', ":1: not JSON: -Infinity is no JSON value"),
         (b'{"a": "\\uD83D"}\n', ":1: half a surrogate pair"),
         (b'{"a": ' + b"[" * 100_000 + b"\n", ":1: not JSON: "),
-        (b'{"a": ' + b"9" * 5000 + b"}\n", ":1: not JSON: "),
+        (b'{"a": ' + b"9" * 5000 + b"}\n", ":1: not JSON: an integer of more than 4,300 digits; write it as a string"),
+        (b'{"a": 1e999}\n', ":1: not JSON: 1e999 is larger than any number that can be kept"),
+        (b'{"a": 1, "b": 2, "a": 3}\n', ":1: not JSON: the key 'a' is given twice in one object; keep one"),
     ],
 )
 def test_a_bad_line_is_named_with_its_fault(tmp_path: Path, content: bytes, message: str) -> None:

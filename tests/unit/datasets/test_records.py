@@ -76,7 +76,7 @@ def test_values_keep_their_types(tmp_path: Path) -> None:
         (b'[{"a": "\\ud800"}]', ", record 1: half a surrogate pair"),
         (b'[{"a": "\xff"}]', ": byte 9 (0xff) is not UTF-8; save the file as UTF-8"),
         (b'{"a": 1}\n{"b": }\n', ":2: not JSON"),
-        (b"[" * 100_000, ", record 1: not JSON: maximum recursion depth"),
+        (b"[" * 100_000, ", record 1: not JSON: nested deeper than can be read"),
     ],
 )
 def test_a_fault_is_told_with_its_place(tmp_path: Path, content: bytes, message: str) -> None:
