@@ -29,7 +29,7 @@ class QueryPlan:
 
 
 def _dense(engine: Engine, queries: Embedding, request: RetrievalRequest) -> list[Ranking]:
-    return engine.dense(queries.dense, max(DEPTH, request.k))
+    return engine.dense(queries.dense, max(DEPTH, k_of(request)))
 
 
 def _hybrid(engine: Engine, queries: Embedding, request: RetrievalRequest) -> list[Ranking]:
@@ -45,7 +45,14 @@ def _hybrid(engine: Engine, queries: Embedding, request: RetrievalRequest) -> li
 
 def depth_of(request: RetrievalRequest) -> int:
     """Candidates of a lane, and of a reranker. Fewer than k could leave out passages that k has room for."""
-    return max(DEPTH if request.depth is None else request.depth, request.k)
+    return max(DEPTH if request.depth is None else request.depth, k_of(request))
+
+
+def k_of(request: RetrievalRequest) -> int:
+    """Hits wanted. Raises `ConfigError` where a request does not say."""
+    if request.k is None:
+        raise ConfigError("a request to an index says how many passages it wants: set k to 1 or more, not to None")
+    return request.k
 
 
 MODES: Mapping[str, QueryPlan] = {
@@ -61,7 +68,7 @@ def check_request(request: RetrievalRequest) -> None:
     """Raise `UnknownNameError` or `ConfigError` where a request cannot be answered by any index."""
     if request.mode not in MODES:
         raise UnknownNameError("retrieval mode", request.mode, MODES)
-    for name, value in (("k", request.k), ("depth", request.depth), ("rrf_k", request.rrf_k)):
+    for name, value in (("k", k_of(request)), ("depth", request.depth), ("rrf_k", request.rrf_k)):
         if value is not None and value < 1:
             raise ConfigError(f"retrieval setting {name} must be at least 1, not {value!r}")
     if request.fusion is not None and request.fusion not in FUSIONS:

@@ -18,7 +18,7 @@ from arena.types import Hit, LaneHit, Passage, Retrieval, RetrievalRequest, Retr
 from indexing.build import Index
 from indexing.embedding import embed_queries_timed
 from indexing.engines.ranking import Ranked, Ranking, by_score
-from indexing.modes import MODES, check_request, depth_of
+from indexing.modes import MODES, check_request, depth_of, k_of
 from indexing.rerank.passage_work import seconds_on_passages
 
 RERANK = "rerank"
@@ -163,7 +163,7 @@ class IndexRetriever:
     def _retrieval(self, request: RetrievalRequest, ranking: Ranking, seconds: RetrievalSeconds) -> Retrieval:
         threshold = self._threshold(request)
         kept = sum(threshold is None or ranked.score >= threshold for ranked in ranking.best)
-        shown = min(kept, request.k)
+        shown = min(kept, k_of(request))
         lanes = {
             name: {ranked.position: LaneHit(rank, ranked.score) for rank, ranked in enumerate(lane, 1)}
             for name, lane in ranking.lanes.items()

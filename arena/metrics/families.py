@@ -78,7 +78,7 @@ def on_cut(
     *,
     binary: bool = False,
 ) -> MetricSpec:
-    """`metric(ranked_ids, supporting_ids, k)` on the first retrieval, in cells that ask for at least k passages."""
+    """`metric(ranked_ids, supporting_ids, k)` on the first retrieval, save in cells that ask for fewer than k."""
     spec = on_ranking(name, summary, lambda ranked, gold: metric(ranked, gold, k))
     return replace(spec, gap=partial(cut_gap, k=k), binary=binary)
 

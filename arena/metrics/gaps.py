@@ -44,15 +44,14 @@ def ranking_gap(case: Case) -> str | None:
 def cut_gap(case: Case, k: int) -> str | None:
     """For metrics on the first `k` of the first retrieval.
 
-    What the cell asks for decides, so that its failed records are as undefined as its sound ones; only where the
-    cell does not say (a plugin's) does the record's own first request.
+    Only a cell that asks for fewer than `k` passages has no such score, and then none of its records has, failed ones
+    included. A cell that does not say what it asks for (imported, a plugin's) is taken at its whole answer: a list that
+    ends before `k` is a shorter list, as in trec_eval, whatever its length.
     """
     gap = ranking_gap(case)
-    record = case.record
-    asked = record.cell.params.get("k")
-    if not isinstance(asked, int):
-        asked = record.retrievals[0].request.k if record.retrievals else k
-    return reasons.CUT_BEYOND_K if asked < k and gap in (None, reasons.FAILED) else gap
+    asked = case.record.cell.params.get("k")
+    short = isinstance(asked, int) and asked < k
+    return reasons.CUT_BEYOND_K if short and gap in (None, reasons.FAILED) else gap
 
 
 def hop_gap(case: Case, number: int = 1) -> str | None:

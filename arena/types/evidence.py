@@ -12,15 +12,15 @@ from arena.types.timeline import Activity
 class RetrievalRequest:
     """One question put to the index. Two equal requests give equal hits.
 
-    `k`: passages wanted. What follows is None where the mode has no use for it. `depth`: candidates per lane
-    before fusion, and fused candidates a reranker sees. `fusion`: `rrf` or `dbsf`; `rrf_k`: constant of reciprocal
-    rank fusion; `lane_weights`: of the dense and the sparse lane (None = equal). `threshold`: reranker
-    score below which a candidate is dropped, on that reranker's own scale.
+    `k`: passages wanted (None = not said, of a request that another system made). What follows is None where the mode
+    has no use for it. `depth`: candidates per lane before fusion, and fused candidates a reranker sees. `fusion`: `rrf`
+    or `dbsf`; `rrf_k`: constant of reciprocal rank fusion; `lane_weights`: of the dense and the sparse lane (None =
+    equal). `threshold`: reranker score below which a candidate is dropped, on that reranker's own scale.
     """
 
     query: str
     mode: str
-    k: int
+    k: int | None
     depth: int | None = None
     rrf_k: int | None = None
     fusion: str | None = None

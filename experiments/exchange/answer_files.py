@@ -35,6 +35,8 @@ def _line(record: RunRecord) -> dict[str, Any]:
     if (answer := record.answer) is not None:
         line |= {"answer": answer.text, "abstained": answer.abstained, "retrieved_ids": list(answer.retrieved_ids)}
         line |= {"used_ids": list(answer.used_ids), "cited_ids": list(answer.cited_ids)}
+    if isinstance(k := record.cell.params.get("k"), int):
+        line["k"] = k
     if record.calls:
         line["calls"] = [
             {

@@ -37,7 +37,8 @@ class AnswerLine(BaseModel):
     """What one system did with one question.
 
     Ids are those of the dataset's documents, best first. `used_ids`: the documents shown to the model for its answer
-    (None: all that were retrieved). Tokens of all calls together, or `calls`, one by one; neither: unknown. `seconds`:
+    (None: all that were retrieved). `k`: how many documents the system asks for, the same in all lines (None: what it
+    retrieves is its whole answer). Tokens of all calls together, or `calls`, one by one; neither: unknown. `seconds`:
     from the question to the answer (None: unknown). `error`: why there is no answer.
     """
 
@@ -50,6 +51,7 @@ class AnswerLine(BaseModel):
     scores: Annotated[tuple[float, ...], Field(strict=False)] | None = None
     used_ids: _Ids | None = None
     cited_ids: _Ids = ()
+    k: Annotated[int, Field(ge=1, le=10**9)] | None = None
     input_tokens: _Tokens | None = None
     output_tokens: _Tokens | None = None
     calls: Annotated[tuple[CallLine, ...], Field(strict=False)] | None = None
@@ -94,6 +96,7 @@ def read_answers(path: Path, dataset: Dataset) -> dict[str, AnswerLine]:
     if not lines:
         raise DatasetError(f"{path} is empty: write one JSON object per question")
     _check_silence(path, lines)
+    _check_k(path, lines)
     return lines
 
 
@@ -126,6 +129,16 @@ def _check_silence(path: Path, lines: Mapping[str, AnswerLine]) -> None:
         raise DatasetError(
             f"{path}: {len(silent)} of {len(lines)} questions have no answer ({shown}): say abstained: true where the "
             "system declined, or error: WHY where it failed"
+        )
+
+
+def _check_k(path: Path, lines: Mapping[str, AnswerLine]) -> None:
+    """A metric at a cut is defined for all questions of a system, or for none."""
+    said = sorted({line.k for line in lines.values() if line.k is not None})
+    if len(said) > 1:
+        raise DatasetError(
+            f"{path}: k is {said[0]} in one line and {said[-1]} in another: a system asks for the same number of "
+            "documents throughout; leave k out where it does not"
         )
 
 

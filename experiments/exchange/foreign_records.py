@@ -60,17 +60,25 @@ def _failure(line: AnswerLine | None) -> Failure | None:
 
 
 def _answer(line: AnswerLine) -> Answer:
-    shown = line.retrieved_ids if line.used_ids is None else line.used_ids
-    retrieved = dict.fromkeys((*line.retrieved_ids, *shown))  # nothing is shown that was not retrieved
-    return Answer(line.answer, line.abstained, tuple(retrieved), tuple(dict.fromkeys(shown)), line.cited_ids)
+    retrieved = tuple(dict.fromkeys(_ranked(line)))
+    shown = retrieved if line.used_ids is None else tuple(dict.fromkeys(line.used_ids))
+    return Answer(line.answer, line.abstained, retrieved, shown, line.cited_ids)
+
+
+def _ranked(line: AnswerLine) -> tuple[str, ...]:
+    """What was retrieved; behind it what was shown alone, since nothing is shown that was not retrieved."""
+    known = set(line.retrieved_ids)
+    return (*line.retrieved_ids, *(one for one in line.used_ids or () if one not in known))
 
 
 def _retrievals(question: Question, line: AnswerLine) -> Iterator[Retrieval]:
-    ids = line.retrieved_ids
+    """All that came back as one ranking; how much was asked for is what the line says, never how much came."""
+    ids = _ranked(line)
     if ids:
-        scores = line.scores or tuple(1 / rank for rank in range(1, len(ids) + 1))
+        given = line.scores if line.scores is not None and len(line.scores) == len(ids) else None
+        scores = given or tuple(1 / rank for rank in range(1, len(ids) + 1))
         hits = (Hit(one, one, rank, score) for rank, (one, score) in enumerate(zip(ids, scores, strict=True), start=1))
-        yield Retrieval(RetrievalRequest(question.text, IMPORTED_MODE, len(ids)), tuple(hits))
+        yield Retrieval(RetrievalRequest(question.text, IMPORTED_MODE, line.k), tuple(hits))
 
 
 def _calls(cell: Cell, line: AnswerLine) -> Iterator[LLMCall]:

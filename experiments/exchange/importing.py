@@ -18,7 +18,7 @@ from arena.journal.line import encode
 from arena.plan import PlannedCell, RunPlan
 from arena.report.leaderboard import Leaderboard
 from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
-from arena.types import Cell, Dataset
+from arena.types import Cell, Dataset, Scalar
 from experiments.exchange.answer_line import AnswerLine, read_answers
 from experiments.exchange.foreign_records import IMPORTED_MODE, UNSTATED, foreign_record
 from experiments.manifests.manifest import new_manifest
@@ -113,7 +113,10 @@ def _system(path: Path, name: str, llm: str | None, dataset: Dataset) -> System:
     lines = read_answers(path, dataset)
     sha256 = _sha256(path)
     answers = any(line.answer is not None or line.abstained for line in lines.values())
-    cell = Cell(name, IMPORTED_MODE, (llm or UNSTATED) if answers else None, {"records_sha256": sha256[:16]})
+    params: dict[str, Scalar] = {"records_sha256": sha256[:16]}
+    if (k := next((line.k for line in lines.values() if line.k is not None), None)) is not None:
+        params["k"] = k
+    cell = Cell(name, IMPORTED_MODE, (llm or UNSTATED) if answers else None, params)
     return System(cell, lines, sha256)
 
 

@@ -1,9 +1,9 @@
 """Rankings of documents with their gold: TREC run files with qrels, and the JSON that ranx reads.
 
-A ranking is all that a question's retrievals brought, first seen first, each document once: what the arena's own
-ranking metrics are computed on. Tools sort by score, so that the score is the number of documents from here to the end.
-Relevance is 1 for every supporting document. A failed question has no ranking, and counts 0 where the tool averages
-over the qrels.
+A ranking is all that a question's retrievals brought, first seen first, each document once. The arena's own ranking
+metrics look at the first retrieval: of a strategy that retrieves again, tools see more. They sort by score, so that the
+score is the number of documents from here to the end. Relevance is 1 for every supporting document. A failed question
+has no ranking, and counts 0 where the tool averages over the qrels.
 """
 
 from __future__ import annotations

@@ -34,7 +34,8 @@ def changed_text(decision: Decision) -> str:
 
 def _request_parts(request: RetrievalRequest) -> Iterator[str]:
     yield request.mode
-    yield f"k {request.k}"
+    if request.k is not None:
+        yield f"k {request.k}"
     if request.depth is not None:
         yield f"depth {request.depth}"
     if request.fusion is not None:

@@ -97,12 +97,13 @@ def test_a_sound_record_has_every_value_and_no_reason() -> None:
     assert values(ANSWERED, USED) == [0.5, 0.5, 0.0]
     assert values(ANSWERED, RANKED) == [0.5, 1.0, 0.2, 0.5]
     assert values(ANSWERED, WORDS) == [0.0, pytest.approx(2 / 3), 1.0]
-    assert why(ANSWERED, DEEP) == {reasons.CUT_BEYOND_K}  # five passages were asked for
+    assert why(replace(ANSWERED, cell=replace(ANSWERED.cell, params={"k": 5})), DEEP) == {reasons.CUT_BEYOND_K}
 
 
-def test_a_deeper_cut_is_scored_where_it_was_asked_for() -> None:
-    deep = replace(ANSWERED, retrievals=(retrieval("x", "a", k=10),))
+def test_a_deeper_cut_is_scored_where_the_cell_asks_for_it_or_does_not_say() -> None:
+    deep = replace(ANSWERED, retrievals=(retrieval("x", "a", k=2),))
     assert values(deep, ("recall_at_10",)) == [0.5]
+    assert values(replace(deep, cell=replace(deep.cell, params={"k": 10})), ("recall_at_10",)) == [0.5]
 
 
 def test_what_was_used_is_not_what_was_ranked() -> None:
@@ -129,7 +130,8 @@ def test_an_empty_ranking_scores_zero() -> None:
 
 
 def test_a_cut_deeper_than_was_asked_for_is_undefined() -> None:
-    shallow = replace(ANSWERED, retrievals=(retrieval("x", "a", k=3),))
+    cell = Cell("vanilla", "dense", "fake:", {"k": 3})
+    shallow = replace(ANSWERED, cell=cell, retrievals=(retrieval("x", "a", k=3),))
     assert why(shallow, RANKED[:3]) == {reasons.CUT_BEYOND_K}
     assert values(shallow, ("mrr",)) == [0.5]
 
