@@ -4,7 +4,8 @@ Everything is read from the run folder and written once, by one writer, after th
 This package is the only one that imports MLflow, and does so inside functions.
 """
 
-from arena.tracking.server import EXPERIMENT, local_uri
+from arena.tracking.database import check_store, local_uri
+from arena.tracking.server import EXPERIMENT
 from arena.tracking.track import Tracked, track
 
-__all__ = ["EXPERIMENT", "Tracked", "local_uri", "track"]
+__all__ = ["EXPERIMENT", "Tracked", "check_store", "local_uri", "track"]

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit, urlunsplit
 from urllib.request import urlopen
 
 from filelock import FileLock, Timeout
 
 from arena.errors import TrackingError
+from arena.tracking.database import artifacts_beside, fault_of, file_of, local_uri, make_whole, openable, shown
 
 EXPERIMENT = "rag-strategy-arena"
-DATABASE, LOCK = "mlflow.db", "mlflow.lock"
+LOCK = "mlflow.lock"
 
-_SQLITE = "sqlite:///"
+_PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
+"""Where database servers listen if the address does not say."""
+
 _LOCK_SECONDS = 300
 _ANSWER_SECONDS = 5
 _SETTINGS = {
@@ -37,22 +41,16 @@ _SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """An open server. `client` is an `MlflowClient`; `uri` is what it was opened with."""
+    """An open server.
+
+    `client`: an `MlflowClient`; `uri`: what it was opened with; `place`: what to show of it; `notes`: what was mended.
+    """
 
     client: Any
     uri: str
+    place: str
     experiment_id: str
-
-
-def local_uri(runs_dir: Path) -> str:
-    """The SQLite database beside the runs."""
-    return f"{_SQLITE}{(runs_dir / DATABASE).resolve()}"
-
-
-def shown(uri: str) -> str:
-    """`uri` without the user name and password that it may hold."""
-    parts = urlsplit(uri)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if parts.netloc else uri
+    notes: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -64,6 +62,9 @@ def opened(runs_dir: Path, uri: str | None) -> Iterator[Server]:
     """
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
+    problem = fault_of(runs_dir, uri)
+    if problem is not None:
+        raise TrackingError(problem)
     target = uri or local_uri(runs_dir)
     _must_answer(target)
 
@@ -75,55 +76,65 @@ def opened(runs_dir: Path, uri: str | None) -> Iterator[Server]:
             yield _open(target)
     except Timeout as error:
         raise TrackingError(f"another process has held {error.lock_file} for {_LOCK_SECONDS} s") from error
-    except (MlflowException, SQLAlchemyError, OSError) as error:
-        raise TrackingError(f"{shown(target)}: {type(error).__name__}: {error}") from error
+    except (MlflowException, SQLAlchemyError, OSError, ImportError) as error:
+        # no cause: what it says may hold a password
+        raise TrackingError(f"{shown(target)}: {type(error).__name__}: {shown(str(error))}") from None
 
 
 def _must_answer(uri: str) -> None:
-    """Ask an HTTP server for any reply at all: MLflow would wait and try again for long before it called one dead."""
-    if not uri.startswith(("http://", "https://")):
+    """Ask a server for any sign of life: MLflow would wait and try again for long before it called one dead."""
+    if uri.startswith(("http://", "https://")):
+        _must_reply(uri)
         return
+    server = _PORTS.get(uri.partition(":")[0].partition("+")[0])
+    if server is None:
+        return
+    from sqlalchemy.engine import make_url
+
+    url = make_url(uri)
+    if url.host is None:
+        return
+    try:
+        socket.create_connection((url.host, url.port or server), timeout=_ANSWER_SECONDS).close()
+    except OSError as error:
+        raise TrackingError(f"no database server answers at {shown(uri)!r} ({error.strerror or error})") from None
+
+
+def _must_reply(uri: str) -> None:
     try:
         urlopen(f"{shown(uri).rstrip('/')}/health", timeout=_ANSWER_SECONDS).close()  # it takes no password in a URL
     except HTTPError:
         return
-    except (URLError, OSError) as error:
+    except (URLError, HTTPException, OSError) as error:
         reason = getattr(error, "reason", error)
-        raise TrackingError(f"no MLflow server answers at {shown(uri)!r} ({reason})") from error
+        raise TrackingError(f"no MLflow server answers at {shown(uri)!r} ({shown(str(reason))})") from None
 
 
 def _open(uri: str) -> Server:
     from mlflow import MlflowClient
 
-    client = MlflowClient(tracking_uri=uri)
+    database = file_of(uri)
+    mended = make_whole(database) if database else None
+    notes = (mended,) if mended else ()
+    address = openable(uri)
+    client = MlflowClient(tracking_uri=address)
     found = client.get_experiment_by_name(EXPERIMENT)
     if found is None:
-        return Server(client, uri, str(client.create_experiment(EXPERIMENT, artifact_location=_artifacts(uri))))
+        artifacts = artifacts_beside(database) if database else None  # elsewhere the server decides
+        made = client.create_experiment(EXPERIMENT, artifact_location=artifacts)
+        return Server(client, address, shown(uri), str(made), notes)
     if found.lifecycle_stage != "active":
         raise TrackingError(
             f"experiment {EXPERIMENT!r} was deleted at {shown(uri)!r}: bring it back with "
             f"mlflow experiments restore --experiment-id {found.experiment_id}"
         )
-    return Server(client, uri, str(found.experiment_id))
-
-
-def _artifacts(uri: str) -> str | None:
-    """Where artifacts go: beside a SQLite database; elsewhere the server decides."""
-    database = _database(uri)
-    return (database.parent / "mlartifacts").as_uri() if database else None
-
-
-def _database(uri: str) -> Path | None:
-    return Path(uri.removeprefix(_SQLITE)).resolve() if uri.startswith(_SQLITE) else None
+    return Server(client, address, shown(uri), str(found.experiment_id), notes)
 
 
 @contextmanager
 def _alone(runs_dir: Path, uri: str) -> Iterator[None]:
-    """One copy at a time of the runs in a folder, and into a SQLite database.
-
-    The first writer of a database makes its tables: two at once would break them for good.
-    """
-    database = _database(uri)
+    """One copy at a time of the runs in a folder, and into a SQLite database, which the first writer makes."""
+    database = file_of(uri)
     folders = {runs_dir.resolve(), database.parent if database else runs_dir.resolve()}
     with ExitStack() as held:
         for folder in sorted(folders):

@@ -13,7 +13,7 @@ from arena.report.leaderboard import CellSummary
 from arena.tracking.copies import CONTENT_TAG, PARENT_TAG, RUN_TAG, delete_copies
 from arena.tracking.figures import cell_figures
 from arena.tracking.parameters import parameters
-from arena.tracking.server import Server, opened, shown
+from arena.tracking.server import Server, opened
 from arena.tracking.track import Change
 
 LAYOUT = 1
@@ -65,11 +65,12 @@ class SweptCells:
 
 @dataclass(frozen=True, slots=True)
 class TrackedSweep:
-    """Where a sweep is in MLflow: the parent's id, and what was done."""
+    """Where a sweep is in MLflow: the parent's id, what was done, and what was mended first."""
 
     run_id: str
     uri: str
     change: Change
+    notes: tuple[str, ...] = ()
 
 
 def track_sweep(sweep: SweptCells, runs_dir: Path, uri: str | None) -> TrackedSweep:
@@ -89,7 +90,8 @@ def track_sweep(sweep: SweptCells, runs_dir: Path, uri: str | None) -> TrackedSw
         stale = [one.info.run_id for one in found if whole not in (one.info.run_id, one.data.tags.get(PARENT_TAG))]
         parent = whole or _write(server, sweep)
         delete_copies(server, stale)
-    return TrackedSweep(parent, shown(server.uri), "unchanged" if whole else "replaced" if stale else "written")
+    change: Change = "unchanged" if whole else "replaced" if stale else "written"
+    return TrackedSweep(parent, server.place, change, server.notes)
 
 
 def _write(server: Server, sweep: SweptCells) -> str:

@@ -9,16 +9,17 @@ from arena.store import RunStore
 from arena.tracking.copies import delete_copies, find_copies
 from arena.tracking.finished import FinishedRun, finished_run
 from arena.tracking.runs import write_runs
-from arena.tracking.server import Server, opened, shown
+from arena.tracking.server import Server, opened
 
 Change = Literal["written", "replaced", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """Where a run is in MLflow. `run_id`: of the parent; `traces`: written now; `notes`: what was left out, and why.
+    """Where a run is in MLflow. `run_id`: of the parent; `traces`: written now.
 
-    `change`: `replaced` when an earlier copy was half written or of another content, and is now deleted.
+    `notes`: what was left out or mended, and why. `change`: `replaced` when an earlier copy
+    was half written or of another content, and is now deleted.
     """
 
     run_id: str
@@ -53,15 +54,17 @@ def _copy(server: Server, run: FinishedRun) -> Tracked:
     copies = find_copies(server, run)
     if copies.whole is not None:
         delete_copies(server, copies.stale)
-        return Tracked(copies.whole, server.experiment_id, shown(server.uri), len(run.board.cells), "unchanged")
+        return Tracked(
+            copies.whole, server.experiment_id, server.place, len(run.board.cells), "unchanged", 0, server.notes
+        )
     written = write_runs(server, run)
     delete_copies(server, copies.stale)
     return Tracked(
         run_id=written.parent_id,
         experiment_id=server.experiment_id,
-        uri=shown(server.uri),
+        uri=server.place,
         cells=len(run.board.cells),
         change="replaced" if copies.stale else "written",
         traces=written.traces,
-        notes=written.notes,
+        notes=(*server.notes, *written.notes),
     )

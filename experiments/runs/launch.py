@@ -7,10 +7,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from arena.config import RunConfig, load_config, merge, validate_config
+from arena.config import RunConfig, load_config, merge, tracking_uri, validate_config
 from arena.errors import ConfigError
 from arena.plan import Shard
 from arena.store import RunStore, latest_run
+from arena.tracking import check_store
 from experiments.manifests.extending import check_version
 from experiments.runs.study import Outcome, resume, start
 from experiments.setup.prepared import prepare
@@ -42,7 +43,9 @@ def launch(
     share = Shard(*shard) if shard else None
     if resume_run or retry_failed:
         return _continue(config, options, reporter, retry_failed=retry_failed, share=share)
-    return start(prepare(settings_of(config, options), reporter, shard=share), reporter)
+    settings = settings_of(config, options)
+    _check_copy(settings)
+    return start(prepare(settings, reporter, shard=share), reporter)
 
 
 def settings_of(config: Path | None, options: Mapping[str, Any]) -> RunConfig:
@@ -79,8 +82,15 @@ def _continue(
     old = store.manifest()["config"]
     where_it_is = {"runs_dir": str(runs_dir), "run_id": store.run_id}
     settings = validate_config(merge(merge(old, options), where_it_is), f"run {store.run_id!r}")
+    _check_copy(settings)
     reporter.say(f"continuing {store.run_id}")
     return resume(prepare(settings, reporter, shard=shard), store, reporter, retry_failed=retry_failed)
+
+
+def _check_copy(settings: RunConfig) -> None:
+    """What would keep the run from MLflow for good is said before it, and not after hours."""
+    if settings.mlflow:
+        check_store(settings.runs_dir, tracking_uri())
 
 
 def _named(shard: Shard | None) -> str:

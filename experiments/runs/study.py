@@ -116,10 +116,13 @@ def track_outcome(outcome: Outcome, reporter: Reporter) -> str | None:
     """Copy a run to MLflow; the MLflow run's id (None: MLflow could not be written, which was said)."""
     reporter.say("logging to MLflow ...")
     try:
-        return track(outcome.store, tracking_uri(), traces=outcome.traces).run_id
+        tracked = track(outcome.store, tracking_uri(), traces=outcome.traces)
     except TrackingError as error:
         reporter.warn(f"MLflow was not written ({error}); the run folder has everything")
         return None
+    for note in tracked.notes:
+        reporter.warn(note)
+    return tracked.run_id
 
 
 @contextmanager

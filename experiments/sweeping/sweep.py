@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from arena.config import tracking_uri
 from arena.config.sweep import SweptConfig, load_sweep
 from arena.datasets import load_dataset
 from arena.errors import RunInterrupted
 from arena.report.question_resamples import QuestionResamples
 from arena.store import FINISHED, RUNNING
+from arena.tracking import check_store
 from experiments.sweeping.curve import QUALITY, Curve, curves_of
 from experiments.sweeping.dry import expect_points
 from experiments.sweeping.folder import SweepFolder, folder_of, sweep_fingerprint
@@ -54,6 +56,9 @@ def run_sweep(config: Path, reporter: Reporter, *, dry_run: bool) -> Sweep:
     sweep = Sweep(folder.path, sweep_fingerprint(swept), swept.sweep.design, points)
     if dry_run:
         return replace(sweep, expected=tuple(expect_points(order, folder, reporter)))
+    copied = points.points[0].config.mlflow
+    if copied:
+        check_store(folder.path.parent, tracking_uri())
     with folder.holding():
         folder.write(summary_of(sweep, status=RUNNING))
         rows = _run(swept, folder, order, reporter)
@@ -61,7 +66,7 @@ def run_sweep(config: Path, reporter: Reporter, *, dry_run: bool) -> Sweep:
         done = replace(done, curves=tuple(_curves(done, folder)))
         picture = curves_svg(done.curves) if done.curves else None
         folder.write(summary_of(done, status=FINISHED), csv_text(done.rows), picture)
-    if points.points[0].config.mlflow:
+    if copied:
         done = replace(done, mlflow=track_rows(folder, done.fingerprint, done.rows, reporter))
     return done
 

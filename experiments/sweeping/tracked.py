@@ -20,10 +20,13 @@ def track_rows(folder: SweepFolder, fingerprint: str, rows: Sequence[SweepRow], 
     files = [path for name in (TABLE, PICTURE) if (path := folder.path / name).exists()]
     sweep = SweptCells(folder.sweep_id, fingerprint, [_cell(row) for row in rows], files)
     try:
-        return track_sweep(sweep, folder.path.parent, tracking_uri()).run_id
+        tracked = track_sweep(sweep, folder.path.parent, tracking_uri())
     except TrackingError as error:
         reporter.warn(f"MLflow was not written ({error}); the sweep folder has everything")
         return None
+    for note in tracked.notes:
+        reporter.warn(note)
+    return tracked.run_id
 
 
 def _cell(row: SweepRow) -> SweptCell:

@@ -83,6 +83,21 @@ def test_a_dead_server_does_not_fail_a_run(arena: Arena, study: Path, monkeypatc
     assert "retrieval_only" in done.out
 
 
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_a_store_that_can_never_be_opened_ends_the_command_before_it_asks(
+    arena: Arena, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "postgresql+pg8000://me:secret@db/mlflow")
+    swept = "run_id: s1\nsweep: {factors: {retrieval.k: [1, 2]}}\n" if command == "sweep" else ""
+    study.write_text(study.read_text().replace("mlflow: false", "mlflow: true") + swept)
+    done = arena(command, study)
+    assert done.code == 2
+    assert "its driver is not installed" in done.err
+    assert "--no-mlflow" in done.err
+    assert "secret" not in done.err
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_run_is_copied_when_it_ends(arena: Arena, study: Path, runs_dir: Path) -> None:
     study.write_text(study.read_text().replace("mlflow: false", "mlflow: true"))
     done = arena("run", study, "--run-id", "r1", "--strategies", "retrieval_only", "--modes", "dense")

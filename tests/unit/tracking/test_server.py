@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import TrackingError
-from arena.tracking.server import local_uri, opened, shown
+from arena.tracking.database import local_uri, shown
+from arena.tracking.server import opened
 
 
 @pytest.fixture
@@ -51,6 +52,9 @@ def test_the_local_store_is_beside_the_runs(tmp_path: Path) -> None:
         ("https://me:secret@mlflow.example.org:5000/a?b=c", "https://mlflow.example.org:5000/a?b=c"),
         ("postgresql://me:secret@db/mlflow", "postgresql://db/mlflow"),
         ("sqlite:////runs/mlflow.db", "sqlite:////runs/mlflow.db"),
+        ("postgresql://me:sec/ret@db/mlflow", "postgresql://db/mlflow"),
+        ("mysql+pymysql://db/mlflow?password=secret&ssl=1", "mysql+pymysql://db/mlflow?password=***&ssl=1"),
+        ("cannot use https://me:secret@db/x, nor http://a", "cannot use https://db/x, nor http://a"),
         ("databricks", "databricks"),
     ],
 )
