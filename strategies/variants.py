@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from arena.errors import ConfigError
 from arena.types import Scalar
+from arena.yaml_reader import parse_yaml
 from strategies.base import GraphStrategy, StrategySpec
 from strategies.params import Params
 from strategies.table import find_strategy
@@ -70,8 +70,8 @@ def find_variant(entry: str, defaults: Mapping[str, Mapping[str, Any]] | None = 
 
 def _scalar(text: str, entry: str) -> Any:
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
+        return parse_yaml(text)
+    except ConfigError:
         raise ConfigError(f"strategy {entry!r}: the value {text!r} cannot be read; quote it in a config file") from None
 
 

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from arena.config.run import RunConfig
 from arena.errors import ConfigError
+from arena.yaml_reader import parse_yaml, read_yaml_file
+
+_MOST_SHOWN = 200
 
 
 def load_config(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
@@ -55,9 +57,9 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
         if not equals or not all(names):
             raise ConfigError(f"{text!r} is no setting: write NAME=VALUE, as in sample.limit=50")
         try:
-            nested = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise ConfigError(f"the value of setting {text!r} is not YAML: quote it") from None
+            nested = parse_yaml(value)
+        except ConfigError as error:
+            raise ConfigError(f"the value of setting {text!r} {error}; quote it") from None
         for name in reversed(names):
             nested = {name: nested}
         settings = merge(settings, nested)
@@ -68,18 +70,11 @@ def read_yaml(path: Path | None, what: str = "config") -> dict[str, Any]:
     """The settings in a YAML file (None, or an empty file: none). `what` the file is, for messages.
 
     Raises:
-        ConfigError: it cannot be read, is not YAML, or no mapping.
+        ConfigError: as `read_yaml_file`, or it is no mapping.
     """
     if path is None:
         return {}
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"no {what} file {str(path)!r}: check the path") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read {what} {str(path)!r}: {error}") from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{what} {str(path)!r} is not YAML: {' '.join(str(error).split())}") from None
+    content = read_yaml_file(path, what)
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -98,14 +93,19 @@ def _problems(error: ValidationError) -> Iterator[str]:
         elif item["type"] == "missing":
             yield f"{place!r} is missing: it has no default"
         elif item["type"] == "tuple_type":
-            yield f"{place!r} is {item['input']!r}: write a list, as in [{item['input']}]"
+            yield f"{place!r} is {_shown(item['input'])}: write a list, as in [{item['input']}]"
         elif item["type"] == "too_short":
             if not item["input"]:  # else its members were refused, each with a line of its own
                 yield f"{place!r} is empty: name at least one, or leave it out"
         elif item["type"] == "value_error":
             yield item["msg"].removeprefix("Value error, ") + (f" (in {place!r})" if place else "")
         else:
-            yield f"{place!r} is {item['input']!r}: {item['msg'][0].lower()}{item['msg'][1:]}"
+            yield f"{place!r} is {_shown(item['input'])}: {item['msg'][0].lower()}{item['msg'][1:]}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:

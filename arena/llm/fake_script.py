@@ -39,12 +39,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from arena.config import Settings
 from arena.errors import ModelSetupError
 from arena.llm.fake_faults import FaultRates
+from arena.yaml_reader import read_yaml_file
 
 MAX_STATUS = 599
 MIN_STATUS = 400
@@ -123,14 +123,9 @@ def read_script(path: Path) -> Script:
     Raises:
         ModelSetupError: the file is missing, is no YAML or JSON, or a field is unknown or out of range.
     """
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelSetupError(f"no fake script {str(path)!r}: check the path, or use 'fake:' for none") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelSetupError(f"cannot read fake script {str(path)!r}: {error}") from None
-    except yaml.YAMLError as error:
-        raise ModelSetupError(f"fake script {str(path)!r} is no YAML or JSON: {' '.join(str(error).split())}") from None
+    if not path.exists():
+        raise ModelSetupError(f"no fake script {str(path)!r}: check the path, or use 'fake:' for none")
+    content = read_yaml_file(path, "fake script", ModelSetupError)
     try:
         script = Script.model_validate(content or {})
     except ValidationError as error:

@@ -57,7 +57,7 @@ def test_an_empty_script_says_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("rules: [", "no YAML or JSON"),
+        ("rules: [", "is not YAML"),
         ("- a list", "the file"),
         ("rulez: []", "rulez"),
         ("replies: 3", "replies"),
