@@ -14,7 +14,7 @@ from indexing.replacing import write_whole
 
 COMPLETE = ".complete.json"
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")
-_SETTINGS = (".json", ".txt", ".model", ".pt")
+_SETTINGS = (".json", ".txt", ".model", ".pt", ".py")
 _OTHER_FORMATS = {"onnx", "openvino"}
 
 
@@ -73,7 +73,7 @@ def repository_commit(folder: Path) -> str | None:
 
 
 def _wanted(paths: Sequence[str]) -> list[str]:
-    """Settings, tokenizers and weights, small files first; pickled weights only where there are no safetensors."""
+    """Settings, code and tokenizers, then weights; pickled weights only where there are no safetensors."""
     files = [PurePosixPath(path) for path in paths if not _OTHER_FORMATS & set(PurePosixPath(path).parts)]
     safe = {file.parent for file in files if file.suffix == ".safetensors"}
     settings = [str(file) for file in files if file.suffix in _SETTINGS]

@@ -92,6 +92,9 @@ class EmbeddingConfig(Settings):
     query_instruction: str | None = None
     passage_instruction: str | None = None
     multivectors: bool = False
+    trust_remote_code: bool = Field(
+        default=False, description="Let the model run code that lies beside its weights, or be pickled."
+    )
 
 
 class IndexConfig(Settings):
@@ -153,6 +156,9 @@ class RerankConfig(Settings):
     dtype: Literal["float32", "float16", "bfloat16"] | None = None
     batch_size: int | None = Field(default=None, ge=1)
     devices: tuple[str, ...] | None = None
+    trust_remote_code: bool = Field(
+        default=False, description="Let the model run code that lies beside its weights, or be pickled."
+    )
 
     @field_validator("threshold", mode="plain")
     @classmethod

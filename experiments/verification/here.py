@@ -69,6 +69,6 @@ def _weights(name: str, model: str, known: Mapping[str, Any]) -> Check:
     folder = weights_here(model)
     if folder is None:
         return Check(name, "not checked", (f"{model!r} is not on this machine",))
-    here = folder_identity(folder)
+    here = folder_identity(folder, trust_remote_code="code_sha256" in known)
     wrong = differences({key: known.get(key) for key in here}, here)
     return found(name, wrong, str(known.get("weights_sha256", "")))

@@ -57,7 +57,7 @@ class BgeM3Encoder:
 
         Raises `WeightsError` when the folder holds no loadable bge-m3, `ConfigError` when a setting does not fit it.
         """
-        self._hashes = folder_identity(folder)
+        self._hashes = folder_identity(folder, trust_remote_code=settings.trust_remote_code)
         self._devices = chosen_devices(settings.devices)
         self._batch_size = settings.batch_size or default_batch_size(self._devices)
         self._dtype = settings.dtype or ("float32" if device_kind(self._devices[0]) == "cpu" else "float16")
@@ -65,7 +65,7 @@ class BgeM3Encoder:
         self._name = name or folder.name
         self._query = settings.query_instruction or ""
         self._passage = settings.passage_instruction or ""
-        flag_model = _load(folder, self._dtype)
+        flag_model = _load(folder, self._dtype, trust_remote_code=settings.trust_remote_code)
         self._flag_model = flag_model  # kept: when it goes, its finaliser moves the model to the CPU
         self._tokenizer = flag_model.tokenizer
         self._special = np.array(sorted(self._tokenizer.all_special_ids), dtype=np.int64)
@@ -169,14 +169,19 @@ def is_bge_m3(folder: Path) -> bool:
     return all((folder / head).is_file() for head in HEADS)
 
 
-def _load(folder: Path, dtype: str) -> Any:
+def _load(folder: Path, dtype: str, *, trust_remote_code: bool) -> Any:
     if not is_bge_m3(folder):
         raise WeightsError(f"no bge-m3 in {str(folder)!r}: it lacks {' or '.join(HEADS)}; {FETCH}")
     from FlagEmbedding import BGEM3FlagModel
 
     try:
         return BGEM3FlagModel(
-            str(folder), use_fp16=dtype == "float16", use_bf16=dtype == "bfloat16", devices="cpu", local_files_only=True
+            str(folder),
+            use_fp16=dtype == "float16",
+            use_bf16=dtype == "bfloat16",
+            devices="cpu",
+            local_files_only=True,
+            trust_remote_code=trust_remote_code,
         )
     except load_errors() as error:
         raise WeightsError(f"no loadable bge-m3 in {str(folder)!r}: {error}; {FETCH}") from error

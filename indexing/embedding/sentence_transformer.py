@@ -54,13 +54,13 @@ class SentenceTransformerEncoder:
 
         Raises `WeightsError` when the folder holds no loadable model, `ConfigError` when a setting does not fit it.
         """
-        self._hashes = folder_identity(folder)
+        self._hashes = folder_identity(folder, trust_remote_code=settings.trust_remote_code)
         self._devices = chosen_devices(settings.devices)
         self._batch_size = settings.batch_size or default_batch_size(self._devices)
         self._dtype = settings.dtype or "float32"
         self._multivectors = settings.multivectors
         self._name = name or folder.name
-        model = _load(folder, self._dtype)
+        model = _load(folder, self._dtype, trust_remote_code=settings.trust_remote_code)
         config = getattr(model.transformers_model, "config", None)
         self._max_length = tokens_read(config, settings.max_length, model.max_seq_length)
         model.max_seq_length = self._max_length
@@ -159,7 +159,7 @@ def _tokens(measured: _Measured) -> int:
     return measured[1]
 
 
-def _load(folder: Path, dtype: str) -> SentenceTransformer:
+def _load(folder: Path, dtype: str, *, trust_remote_code: bool) -> SentenceTransformer:
     if not (folder / "modules.json").is_file():
         raise WeightsError(f"no sentence-transformers model in {str(folder)!r}: modules.json is missing; {FETCH}")
     import torch
@@ -167,7 +167,11 @@ def _load(folder: Path, dtype: str) -> SentenceTransformer:
 
     try:
         model: SentenceTransformer = SentenceTransformer(
-            str(folder), device="cpu", local_files_only=True, model_kwargs={"dtype": getattr(torch, dtype)}
+            str(folder),
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=trust_remote_code,
+            model_kwargs={"dtype": getattr(torch, dtype)},
         )
         return model
     except load_errors() as error:

@@ -17,6 +17,7 @@ class EmbeddingSettings:
     commit there. `max_length`: tokens read of a text. `batch_size`: texts in one forward pass on one device.
     `devices`: as torch names them, one copy of the model on each; None = all GPUs, else the CPU. Instructions are put
     before every text of their kind; "" is none. `multivectors`: keep a vector a token, for late interaction.
+    `trust_remote_code`: the model may run code that lies beside its weights, or be pickled.
     Raises `ConfigError` on values out of range.
     """
 
@@ -29,6 +30,7 @@ class EmbeddingSettings:
     passage_instruction: str | None = None
     multivectors: bool = False
     revision: str | None = None
+    trust_remote_code: bool = False
 
     def __post_init__(self) -> None:
         for name in ("max_length", "batch_size"):

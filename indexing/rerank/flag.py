@@ -39,13 +39,13 @@ class FlagCrossEncoder:
 
         Raises `WeightsError` when the folder holds no loadable model, `ConfigError` when a setting does not fit it.
         """
-        self._hashes = folder_identity(folder)
+        self._hashes = folder_identity(folder, trust_remote_code=settings.trust_remote_code)
         self._name = name or folder.name
         self._devices = chosen_devices(settings.devices)
         self._batch_size = settings.batch_size or default_batch_size(self._devices)
         self._dtype = settings.dtype or ("float32" if device_kind(self._devices[0]) == "cpu" else "float16")
         # Kept, because its destructor moves the model back to the CPU.
-        self._flag = _load(folder)
+        self._flag = _load(folder, trust_remote_code=settings.trust_remote_code)
         self._tokenizer = self._flag.tokenizer
         self._max_length = tokens_of_pair(self._flag.model.config, settings.max_length, USUAL)
         self._replicas = replicas(_in_dtype(self._flag.model, self._dtype), self._devices)
@@ -115,11 +115,11 @@ def _padded(pairs: Sequence[list[int]], padding: int) -> tuple[NDArray[np.int64]
     return rows, (np.arange(rows.shape[1]) < lengths[:, None]).astype(np.int64)
 
 
-def _load(folder: Path) -> Any:
+def _load(folder: Path, *, trust_remote_code: bool) -> Any:
     from FlagEmbedding import FlagReranker
 
     try:
-        flag = FlagReranker(str(folder), devices="cpu")
+        flag = FlagReranker(str(folder), devices="cpu", trust_remote_code=trust_remote_code)
     except load_errors() as error:
         raise WeightsError(f"no loadable reranker in {str(folder)!r}: {error}; {FETCH}") from error
     if flag.model.config.num_labels != 1:

@@ -27,11 +27,11 @@ class SentenceCrossEncoder:
 
         Raises `WeightsError` when the folder holds no loadable model, `ConfigError` when a setting does not fit it.
         """
-        self._hashes = folder_identity(folder)
+        self._hashes = folder_identity(folder, trust_remote_code=settings.trust_remote_code)
         self._name = name or folder.name
         self._devices = chosen_devices(settings.devices)
         self._dtype = settings.dtype or "float32"
-        model = _load(folder, self._dtype)
+        model = _load(folder, self._dtype, trust_remote_code=settings.trust_remote_code)
         usual = model.max_seq_length or USUAL
         self._max_length = tokens_of_pair(model.config, settings.max_length, min(usual, USUAL))
         wanted = settings.batch_size or default_batch_size(self._devices)
@@ -67,13 +67,17 @@ class SentenceCrossEncoder:
         return [float(score) for score in scores.float().cpu()]
 
 
-def _load(folder: Path, dtype: str) -> Any:
+def _load(folder: Path, dtype: str, *, trust_remote_code: bool) -> Any:
     import torch
     from sentence_transformers import CrossEncoder
 
     try:
         model = CrossEncoder(
-            str(folder), device="cpu", local_files_only=True, model_kwargs={"dtype": getattr(torch, dtype)}
+            str(folder),
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=trust_remote_code,
+            model_kwargs={"dtype": getattr(torch, dtype)},
         )
     except load_errors() as error:
         raise WeightsError(f"no loadable cross-encoder in {str(folder)!r}: {error}; {FETCH}") from error

@@ -33,8 +33,8 @@ class RerankSettings:
     `model`: `late_interaction`, `bge-reranker-v2-m3`, a folder with a cross-encoder, or ORG/NAME on the hub;
     `revision` is a branch, tag or commit there. `max_length`: tokens read of query and passage together.
     `batch_size`: pairs in one forward pass on one device, fewer where they are longer than 512 tokens. `devices`: as
-    torch names them, one copy of the model on each; None = all GPUs, else the CPU. Raises `ConfigError` on values out
-    of range.
+    torch names them, one copy of the model on each; None = all GPUs, else the CPU. `trust_remote_code`: the model may
+    run code that lies beside its weights, or be pickled. Raises `ConfigError` on values out of range.
     """
 
     model: str = "late_interaction"
@@ -44,6 +44,7 @@ class RerankSettings:
     dtype: str | None = None
     devices: tuple[str, ...] | None = None
     revision: str | None = None
+    trust_remote_code: bool = False
 
     def __post_init__(self) -> None:
         for name in ("max_length", "batch_size"):
