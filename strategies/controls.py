@@ -17,9 +17,8 @@ from langgraph.runtime import Runtime
 from pydantic import Field
 
 from arena.protocols import Tools
-from arena.types import Answer
 from strategies.base import GraphStrategy, StrategySpec
-from strategies.nodes import ANSWER, document_ids, generate, retrieve
+from strategies.nodes import ANSWER, answer_from, generate, retrieve
 from strategies.params import Params
 from strategies.state import RagState
 from strategies.vanilla import FIGURE as VANILLA_FIGURE
@@ -43,8 +42,7 @@ class DistractorParams(Params):
 
 async def hand_over(state: RagState, runtime: Runtime[Tools]) -> RagState:
     """Hand over the evidence without an answer: what was retrieved is what would have been shown."""
-    shown = document_ids(state.get("passages", ()))
-    return {"answer": Answer(text=None, abstained=False, retrieved_ids=shown, used_ids=shown)}
+    return {"answer": answer_from(state.get("passages", ()), state, None, abstained=False)}
 
 
 def build_retrieval_only(_: Params) -> GraphStrategy:

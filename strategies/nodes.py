@@ -6,13 +6,14 @@ LangGraph's runtime context, so there are no globals and every graph holds the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from langgraph.runtime import Runtime
 
 from arena.errors import StrategyError
 from arena.protocols import Tools, Writer
-from arena.types import Answer, Passage
+from arena.types import Answer, Passage, ShownDocument
 from strategies.answer_prompt import answer_prompt
 from strategies.parsing import cited_documents, parse_answer
 from strategies.state import RagState
@@ -41,15 +42,53 @@ async def generate(state: RagState, runtime: Runtime[Tools]) -> RagState:
         messages, role="generate", room=SUMMARY_MAX_TOKENS if state["style"] == "summary" else None
     )
     parsed = parse_answer(reply)
-    return {
-        "answer": Answer(
-            text=parsed.text,
-            abstained=parsed.abstained,
-            retrieved_ids=tuple(dict.fromkeys(state.get("retrieved_ids", ()))),
-            used_ids=document_ids(passages),
-            cited_ids=cited_documents(parsed.cited, passages),
-        )
-    }
+    cited = cited_documents(parsed.cited, passages)
+    return {"answer": answer_from(passages, state, parsed.text, abstained=parsed.abstained, cited_ids=cited)}
+
+
+def answer_from(
+    passages: Sequence[Passage],
+    state: Mapping[str, Any],
+    text: str | None,
+    *,
+    abstained: bool,
+    cited_ids: tuple[str, ...] = (),
+) -> Answer:
+    """The answer that was written from `passages` as they are: from those that stood in the prompt, cut as they were.
+
+    `state`: the graph's, for its `retrieved_ids`.
+    """
+    return Answer(
+        text=text,
+        abstained=abstained,
+        retrieved_ids=tuple(dict.fromkeys(state.get("retrieved_ids", ()))),
+        used_ids=document_ids(passages),
+        cited_ids=cited_ids,
+        shown=shown_documents(passages),
+    )
+
+
+def shown_documents(passages: Sequence[Passage]) -> tuple[ShownDocument, ...]:
+    """What `passages` show of each document, in the order of `document_ids`: where it stands, and how it reads.
+
+    The runner looks the spans up in what was retrieved, and keeps a text only where they do not give it.
+    """
+    groups: dict[str, dict[Passage, None]] = {}
+    for passage in passages:
+        groups.setdefault(passage.doc_id, {})[passage] = None
+    return tuple(ShownDocument(doc_id, _spans(group), _as_shown(tuple(group))) for doc_id, group in groups.items())
+
+
+def _spans(passages: Iterable[Passage]) -> tuple[tuple[int, int], ...]:
+    return tuple(dict.fromkeys(span for passage in passages for span in passage.spans))
+
+
+def _as_shown(passages: Sequence[Passage]) -> str:
+    """Title and text of each, the title once where it is that of the one before."""
+    lines: list[str] = []
+    for before, passage in zip((None, *passages), passages, strict=False):
+        lines += [passage.text] if before and before.title == passage.title else [passage.title, passage.text]
+    return "\n".join(lines)
 
 
 def writer_of(tools: Tools) -> Writer:

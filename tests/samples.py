@@ -23,6 +23,7 @@ from arena.types import (
     RetrievalRequest,
     RetrievalSeconds,
     RunRecord,
+    ShownDocument,
 )
 
 DOCUMENTS = (
@@ -72,6 +73,12 @@ def call(
     return LLMCall(**({"role": "generate", "model": "fake:", "prompt_sha": "0" * 16, "attempts": (one,)} | changes))
 
 
+def shown_whole(doc_id: str) -> ShownDocument:
+    """All of a document; of one that is not among `DOCUMENTS`, however long it is."""
+    length = next((len(one.text) for one in DOCUMENTS if one.doc_id == doc_id), 1_000_000)
+    return ShownDocument(doc_id, ((0, length),))
+
+
 def cell(strategy: str = "vanilla", mode: str = "dense") -> Cell:
     """A cell with a model."""
     return Cell(strategy, mode, "fake:", {"k": 5, "temperature": 0.0})
@@ -89,7 +96,7 @@ def answered(
         cell=of or cell(),
         question_id=question_id,
         outcome="abstained" if abstained else "answered",
-        answer=Answer(text, abstained, used, used, used[:1]),
+        answer=Answer(text, abstained, used, used, used[:1], tuple(map(shown_whole, used))),
         failure=None,
         retrievals=(Retrieval(RetrievalRequest("q", "dense", 5), hits, RetrievalSeconds(0.01, 0.02)),),
         calls=(call(),),

@@ -1,6 +1,6 @@
 """One line of a journal.
 
-    {"schema_version":3,"checksum":"1c291ca3","run":"line_0a1b2c3d4e5f6071","key":["vanilla/dense/1f2e3d4c","q1"],"record":{...}}
+    {"schema_version":4,"checksum":"1c291ca3","run":"line_0a1b2c3d4e5f6071","key":["vanilla/dense/1f2e3d4c","q1"],"record":{...}}
 
 The checksum is the CRC-32 of all that follows its comma, as written. `run` tells under which settings the record was
 made (empty = not known), so that a line out of another run is never taken for one of this.
@@ -21,7 +21,9 @@ from pydantic_core import PydanticSerializationError
 from arena.errors import RunStoreError
 from arena.types import RunRecord, Verdict
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
+READABLE = (3, 4)
+"""Versions that are read; the third knows nothing of what an answer was shown."""
 
 T = TypeVar("T")
 
@@ -84,9 +86,9 @@ def encode(record: T, lines: LineFormat[T], run: str = "") -> bytes:
 
 
 def decode(text: bytes, number: int, start: int) -> Line | None:
-    """The line with that text, newline included; None if it is damaged, or of another schema version."""
+    """The line with that text, newline included; None if it is damaged, or of a schema version that is not read."""
     checksum = zlib.crc32(memoryview(text)[_HEAD_BYTES:-1])
-    if text[:_HEAD_BYTES] != _HEAD % (SCHEMA_VERSION, checksum) or not text.endswith(b"}\n"):
+    if text[:_HEAD_BYTES] not in [_HEAD % (version, checksum) for version in READABLE] or not text.endswith(b"}\n"):
         return None
     try:
         head = json.loads(b"{" + text[_HEAD_BYTES : text.index(_RECORD, _HEAD_BYTES)] + b"}")

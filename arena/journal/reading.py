@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from arena.errors import RunStoreError
-from arena.journal.line import RECORD_LINES, SCHEMA_VERSION, Line, LineFormat, decode, parse, schema_version
+from arena.journal.line import READABLE, RECORD_LINES, Line, LineFormat, decode, parse, schema_version
 from arena.types import RunRecord
 
 T = TypeVar("T")
@@ -82,10 +82,10 @@ def record_of(path: Path, line: Line, lines: LineFormat[T]) -> T:
 
 def _damaged(path: Path, number: int, text: bytes) -> RunStoreError:
     written = schema_version(text)
-    if written not in (None, SCHEMA_VERSION):
+    if written is not None and written not in READABLE:
         return RunStoreError(
-            f"{path}, line {number}: of schema version {written}, and this version reads {SCHEMA_VERSION}: finish the "
-            "run with the version that began it, or start a new one"
+            f"{path}, line {number}: of schema version {written}, and this version reads {READABLE[0]} to "
+            f"{READABLE[-1]}: finish the run with the version that began it, or start a new one"
         )
     return RunStoreError(
         f"{path}, line {number}: damaged; the lines before it are whole. Restore a copy, or delete this line to lose "

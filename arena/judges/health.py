@@ -6,7 +6,7 @@ from arena.errors import ModelSetupError
 from arena.judges.judge import judge_of
 from arena.metrics.case import Case
 from arena.protocols import ChatModel
-from arena.types import Answer, Cell, Document, Gold, Question, RunRecord
+from arena.types import Answer, Cell, Document, Gold, Question, RunRecord, ShownDocument
 
 _QUESTION = Question("check", "In which year was the Orlen bridge opened?", "single_hop", 1)
 _DOCUMENT = Document("check", "Orlen bridge", "The Orlen bridge was opened in 1871.")
@@ -29,6 +29,7 @@ async def check_can_judge(model: ChatModel) -> None:
 
 
 def _case(llm: str) -> Case:
-    answer = Answer("1871", abstained=False, retrieved_ids=("check",), used_ids=("check",))
+    shown = ShownDocument("check", ((0, len(_DOCUMENT.text)),))
+    answer = Answer("1871", abstained=False, retrieved_ids=("check",), used_ids=("check",), shown=(shown,))
     record = RunRecord(Cell("check", "gold", llm), "check", "answered", answer, None, (), (), (), 0.0)
     return Case(record, _QUESTION, _GOLD, {"check": _DOCUMENT})

@@ -44,7 +44,8 @@ NEEDS: Mapping[JudgeMetric, Needs] = {
 class Subject:
     """The question, the answer, the main gold answer, and document id -> text of what was shown, in that order.
 
-    A text is empty where there is none.
+    A text is empty where there is none. `texts` of a record that does not say what was shown: what it is assumed to be,
+    which tells apart what was judged, and which no judge is asked about (see `settled`).
     """
 
     question: str
@@ -66,7 +67,7 @@ def subject_of(case: Case) -> Subject:
         question=well_formed(case.question.text),
         answer=well_formed((answer.text if answer else None) or ""),
         reference=well_formed(case.gold.answers[0] if case.gold.answers else ""),
-        texts={doc_id: well_formed(text) for doc_id, text in (case.shown or {}).items()},
+        texts={doc_id: well_formed(text) for doc_id, text in (case.assumed_shown or {}).items()},
     )
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from arena.types import Document, Gold, Question, RunRecord
+from arena.types import Document, Gold, Question, RunRecord, ShownDocument
 
 
 @dataclass(frozen=True)
 class Case:
     """One record with its question, its gold, and the documents of every source whose texts are known.
 
-    `documents`: id -> document, of the corpus and of a second index; what a live search tool brought is in neither.
+    `documents`: id -> document, of the corpus and of a second index; what a live search brought is in neither, and its
+    text in the record.
     """
 
     record: RunRecord
@@ -23,26 +24,46 @@ class Case:
 
     @cached_property
     def shown(self) -> Mapping[str, str] | None:
-        """Document id -> title and text of what the answer was written from; None = the text of some is not known.
+        """Document id -> title and text of it that stood in the prompt of the answer; None = that is not known.
 
-        Empty where there is no answer or nothing was shown. Of a document in pieces, the pieces that any retrieval of
-        the question brought.
+        Empty where there is no answer or nothing was shown. Unknown are the texts of records that do not say what was
+        shown (of journals of the third schema, of imported answers), and of documents that are not there any more.
         """
-        if self.record.answer is None:
+        answer = self.record.answer
+        if answer is None or not answer.used_ids:
             return {}
+        if answer.shown is None:
+            return None
+        texts = {one.doc_id: self._as_shown(one) for one in answer.shown}
+        known = {doc_id: text for doc_id, text in texts.items() if text is not None}
+        return known if len(known) == len(texts) else None
+
+    @cached_property
+    def assumed_shown(self) -> Mapping[str, str] | None:
+        """`shown`; of a record that does not say, the documents whole, or the pieces of them that were retrieved.
+
+        It tells apart what was judged, in journals too that are older than `shown`, and is judged by nobody.
+        """
+        answer = self.record.answer
+        if answer is None or answer.shown is not None:
+            return self.shown
         texts: dict[str, str] = {}
-        for doc_id in self.record.answer.used_ids:
+        for doc_id in answer.used_ids:
             document = self.documents.get(doc_id)
             if document is None:
                 return None
-            texts[doc_id] = f"{document.title}\n{self._text_of(document)}"
+            hits = (hit for retrieval in self.record.retrievals for hit in retrieval.hits if hit.doc_id == doc_id)
+            texts[doc_id] = _part(document, sorted({hit.span for hit in hits if hit.span is not None}) or None)
         return texts
 
-    def _text_of(self, document: Document) -> str:
-        spans = {
-            hit.span
-            for retrieval in self.record.retrievals
-            for hit in retrieval.hits
-            if hit.doc_id == document.doc_id and hit.span is not None
-        }
-        return "\n".join(document.text[start:end] for start, end in sorted(spans)) or document.text
+    def _as_shown(self, shown: ShownDocument) -> str | None:
+        document = self.documents.get(shown.doc_id)
+        if shown.text is not None or document is None:
+            return shown.text
+        return _part(document, shown.spans)
+
+
+def _part(document: Document, spans: Sequence[tuple[int, int]] | None) -> str:
+    """Title and text of these spans, a line each; None = of the whole document."""
+    texts = [document.text] if spans is None else [document.text[start:end] for start, end in spans]
+    return "\n".join((document.title, *texts))

@@ -24,7 +24,7 @@ NO_CONTENT = "no_content"  # the answer has no words but stop words
 NO_CITATIONS = "no_citations"  # the answer cites nothing
 
 FAILED = "failed"  # the record is a failure
-TEXT_UNKNOWN = "text_unknown"  # the text of a document that was shown is not known any more
+TEXT_UNKNOWN = "text_unknown"  # it is not known which texts were shown
 NOT_JUDGED = "not_judged"  # no judge was asked, or it gave no verdict
 PARTLY_JUDGED = "partly_judged"  # the judge gave a verdict on some parts only
 JUDGE_FAILED = "judge_failed"  # the judge's calls failed, or could not be read

@@ -49,7 +49,7 @@ async def run_one(
     with anyio.move_on_after(timeout_seconds) as scope:
         try:
             made = await to_its_end(contestant.strategy.attempt(question.task, tools))
-            attempt = sound_attempt(made, log.retrievals)
+            attempt = sound_attempt(made, log.retrievals, log.brought)
         except Exception as error:  # noqa: BLE001  the one broad except: a strategy may be anyone's code
             causes = tuple(_causes(error))
             for cause in causes:

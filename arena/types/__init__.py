@@ -10,10 +10,11 @@ Undefined and unknown are None, never 0. Durations are seconds of a monotonic cl
 """
 
 from arena.types.data import KINDS, AnswerStyle, Claim, Dataset, Document, Gold, Kind, Passage, Question, Scalar, Task
-from arena.types.evidence import Hit, LaneHit, Retrieval, RetrievalRequest, RetrievalSeconds
+from arena.types.evidence import Hit, LaneHit, Retrieval, RetrievalRequest, RetrievalSeconds, ShownDocument
 from arena.types.reasoning import cut_before_speaking, ends_in_reasoning, holds_reasoning, without_reasoning
 from arena.types.run import (
     GOLD_MODE,
+    LIVE_MODE,
     NO_RETRIEVAL_MODE,
     Answer,
     Attempt,
@@ -35,6 +36,7 @@ from arena.types.text import well_formed
 __all__ = [
     "GOLD_MODE",
     "KINDS",
+    "LIVE_MODE",
     "NO_RETRIEVAL_MODE",
     "Answer",
     "AnswerStyle",
@@ -62,6 +64,7 @@ __all__ = [
     "RunRecord",
     "Scalar",
     "Score",
+    "ShownDocument",
     "Stage",
     "Task",
     "Tier",

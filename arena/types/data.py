@@ -27,7 +27,8 @@ class Document:
 class Passage:
     """The unit of retrieval: a span of a document, the whole document unless chunking is on.
 
-    `start_char` and `end_char` delimit `text` in the document's text (end exclusive).
+    `start_char` and `end_char` delimit `text` in the document's text (end exclusive). `parts`: where `text` is several
+    spans of the document with only a space between them, these spans; empty = it is the one.
     """
 
     passage_id: str
@@ -36,6 +37,12 @@ class Passage:
     text: str
     start_char: int
     end_char: int
+    parts: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The spans of the document's text that `text` is made of, in its order."""
+        return self.parts or ((self.start_char, self.end_char),)
 
 
 @dataclass(frozen=True, slots=True)

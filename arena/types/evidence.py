@@ -52,6 +52,20 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownDocument:
+    """What of one document stood in the prompt that wrote an answer.
+
+    `spans`: parts of its text, in characters, end exclusive, in the order shown, under its title. `text`: title and
+    text as they were shown, where they are no spans of a text that the dataset keeps (a live search, a passage that was
+    rewritten); None = the spans say it all.
+    """
+
+    doc_id: str
+    spans: tuple[tuple[int, int], ...] = ()
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RetrievalSeconds:
     """Where the time of one retrieval went.
 

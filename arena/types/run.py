@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from arena.types.data import Scalar
-from arena.types.evidence import Retrieval
+from arena.types.evidence import Retrieval, ShownDocument
 from arena.types.timeline import Activity, held_up_seconds
 
 Outcome = Literal["answered", "abstained", "failed"]
@@ -26,6 +26,9 @@ GOLD_MODE = "gold"
 
 NO_RETRIEVAL_MODE = "none"
 """Retrieval mode of a cell that never retrieves."""
+
+LIVE_MODE = "live"
+"""Mode of a retrieval from a live search: of what it brings, no dataset keeps the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,9 @@ class Answer:
 
     `text` is None when the strategy does not answer by design (retrieval only). `retrieved_ids`: everything
     any retrieval brought, first seen first. `used_ids`: what was shown to the call that wrote the
-    final answer, in the order shown. `cited_ids`: what the answer points to.
+    final answer, in the order shown. `cited_ids`: what the answer points to. `shown`: what stood in that call's prompt
+    of each of `used_ids`, in their order; of an answer that several calls wrote, in all of their prompts (None = it is
+    not known).
     """
 
     text: str | None
@@ -168,6 +173,7 @@ class Answer:
     retrieved_ids: tuple[str, ...] = ()
     used_ids: tuple[str, ...] = ()
     cited_ids: tuple[str, ...] = ()
+    shown: tuple[ShownDocument, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

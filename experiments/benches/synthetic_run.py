@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from arena.datasets.world import make_world
@@ -24,6 +24,7 @@ from arena.types import (
     RetrievalRequest,
     RetrievalSeconds,
     RunRecord,
+    ShownDocument,
 )
 
 K, DEPTH = 5, 50
@@ -62,11 +63,15 @@ def synthetic_records(dataset: Dataset, seed: int = 0) -> Iterator[RunRecord]:
     cells = [
         (habit, Cell(habit.strategy, mode, "fake:", {"k": K, "temperature": 0.0})) for mode in MODES for habit in HABITS
     ]
+    whole = {one.doc_id: ShownDocument(one.doc_id, ((0, len(one.text)),)) for one in dataset.documents}
     answers = [gold.answers[0] for gold in dataset.gold.values() if gold.answers]
     for question in dataset.questions:
         gold = dataset.gold[question.question_id]
         for habit, cell in cells:
-            yield _record(habit, cell, question, gold, dataset.documents, rng.choice(answers), rng)
+            record = _record(habit, cell, question, gold, dataset.documents, rng.choice(answers), rng)
+            if (answer := record.answer) is not None:
+                record = replace(record, answer=replace(answer, shown=tuple(map(whole.__getitem__, answer.used_ids))))
+            yield record
 
 
 def _record(

@@ -24,7 +24,7 @@ def import_(
 ) -> None:
     """Make a run of answers that another framework gave, to be scored, reported and compared as any other.
 
-    A line: {"question_id": "q1", "answer": "Tammerhold", "retrieved_ids": ["d7", "d2"], "used_ids": ["d7"],
+    A line: {"question_id": "q1", "answer": "Tammerhold", "retrieved_ids": ["d7", "d2"], "shown": [{"doc_id": "d7"}],
     "input_tokens": 812, "output_tokens": 9, "seconds": 1.4}. Only question_id is required.
 
         arena import my_rag.jsonl --dataset jsonl:data --run-id mine

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from arena.metrics import Case
 from arena.scoring import usage_of
-from arena.types import RunRecord
+from arena.types import RunRecord, ShownDocument
 from experiments.exchange.cases import file_stem
 from experiments.scoring.conclusion import PastRun
 
@@ -27,6 +27,12 @@ def write_answers(run: PastRun, cases: Iterator[Case], target: Path) -> Mapping[
     return {}
 
 
+def _shown(one: ShownDocument) -> dict[str, Any]:
+    if one.text is not None:
+        return {"doc_id": one.doc_id, "text": one.text}
+    return {"doc_id": one.doc_id, "spans": [list(span) for span in one.spans]}
+
+
 def _line(record: RunRecord) -> dict[str, Any]:
     """The fields of an `AnswerLine` that the record has."""
     line: dict[str, Any] = {"question_id": record.question_id}
@@ -35,6 +41,8 @@ def _line(record: RunRecord) -> dict[str, Any]:
     if (answer := record.answer) is not None:
         line |= {"answer": answer.text, "abstained": answer.abstained, "retrieved_ids": list(answer.retrieved_ids)}
         line |= {"used_ids": list(answer.used_ids), "cited_ids": list(answer.cited_ids)}
+        if answer.shown is not None:
+            line["shown"] = [_shown(one) for one in answer.shown]
     if isinstance(k := record.cell.params.get("k"), int):
         line["k"] = k
     if record.calls:

@@ -18,6 +18,7 @@ _SHOWN = 3
 
 _Tokens = Annotated[int, Field(ge=0, le=10**12)]
 """Tokens of one question; more are a mistake, and their sums would leave the columns of a table."""
+_Span = Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]], Field(strict=False)]
 _Seconds = Annotated[float, Field(ge=0, le=1e9)]
 _Ids = Annotated[tuple[str, ...], Field(strict=False)]  # of strict models a list is no tuple
 
@@ -33,13 +34,35 @@ class CallLine(BaseModel):
     output_tokens: _Tokens | None = None
 
 
+class ShownLine(BaseModel):
+    """What of one document the model was shown: `spans` of its text in characters, end exclusive, or the `text` itself.
+
+    Neither: all of it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    doc_id: str
+    spans: Annotated[tuple[_Span, ...], Field(strict=False)] = ()
+    text: str | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.spans and self.text is not None:
+            raise ValueError("it has spans and a text: leave one of them out")
+        if any(start > end for start, end in self.spans):
+            raise ValueError(f"a span ends before it begins in {list(map(list, self.spans))}")
+        return self
+
+
 class AnswerLine(BaseModel):
     """What one system did with one question.
 
     Ids are those of the dataset's documents, best first. `used_ids`: the documents shown to the model for its answer
-    (None: all that were retrieved). `k`: how many documents the system asks for, the same in all lines (None: what it
-    retrieves is its whole answer). Tokens of all calls together, or `calls`, one by one; neither: unknown. `seconds`:
-    from the question to the answer (None: unknown). `error`: why there is no answer.
+    (None: those of `shown`, else all that were retrieved). `shown`: what of each the model was shown (None: not known,
+    and what is measured on the texts has no value). `k`: how many documents the system asks for, the same in all lines
+    (None: what it retrieves is its whole answer). Tokens of all calls together, or `calls`, one by one; neither:
+    unknown. `seconds`: from the question to the answer (None: unknown). `error`: why there is no answer.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
@@ -51,6 +74,7 @@ class AnswerLine(BaseModel):
     scores: Annotated[tuple[float, ...], Field(strict=False)] | None = None
     used_ids: _Ids | None = None
     cited_ids: _Ids = ()
+    shown: Annotated[tuple[ShownLine, ...], Field(strict=False)] | None = None
     k: Annotated[int, Field(ge=1, le=10**9)] | None = None
     input_tokens: _Tokens | None = None
     output_tokens: _Tokens | None = None
@@ -66,7 +90,22 @@ class AnswerLine(BaseModel):
             raise ValueError(f"scores has {len(self.scores)} numbers for {len(self.retrieved_ids)} retrieved_ids")
         if self.calls is not None and (self.input_tokens, self.output_tokens) != (None, None):
             raise ValueError("tokens are given twice, of the question and in calls: leave one of them out")
+        self._check_shown()
         return self
+
+    @property
+    def named_as_used(self) -> tuple[str, ...] | None:
+        """The documents that the line says were shown; None = it says nothing of it."""
+        return self.used_ids if self.shown is None else tuple(one.doc_id for one in self.shown)
+
+    def _check_shown(self) -> None:
+        if self.shown is None:
+            return
+        ids = tuple(one.doc_id for one in self.shown)
+        if len(set(ids)) < len(ids):
+            raise ValueError("shown names a document twice: put all that was shown of it in one entry")
+        if self.used_ids is not None and tuple(dict.fromkeys(self.used_ids)) != ids:
+            raise ValueError("shown and used_ids name other documents, or in another order: leave used_ids out")
 
 
 def read_answers(path: Path, dataset: Dataset) -> dict[str, AnswerLine]:
@@ -77,7 +116,7 @@ def read_answers(path: Path, dataset: Dataset) -> dict[str, AnswerLine]:
             or the file is empty. The message names file, line and value.
     """
     questions = {one.question_id: one for one in dataset.questions}
-    documents = {one.doc_id for one in dataset.documents}
+    documents = {one.doc_id: len(one.text) for one in dataset.documents}
     lines: dict[str, AnswerLine] = {}
     places: dict[str, str] = {}
     for row in read_records(path):
@@ -91,6 +130,9 @@ def read_answers(path: Path, dataset: Dataset) -> dict[str, AnswerLine]:
         for name, doc_id in _documents_of(line):
             if doc_id not in documents:
                 raise row.error(f"{name}: document {doc_id!r} is not in {dataset.name}{_near(doc_id, documents)}")
+        for doc_id, end in _ends(line):
+            if end > documents[doc_id]:
+                raise row.error(f"shown: a span ends at {end}, and document {doc_id!r} at {documents[doc_id]}")
         places[line.question_id] = row.place
         lines[line.question_id] = line
     if not lines:
@@ -119,6 +161,14 @@ def _documents_of(line: AnswerLine) -> Iterator[tuple[str, str]]:
     for name in ("retrieved_ids", "used_ids", "cited_ids"):
         for doc_id in getattr(line, name) or ():
             yield name, doc_id
+    for one in line.shown or ():
+        if one.text is None:
+            yield "shown", one.doc_id
+
+
+def _ends(line: AnswerLine) -> Iterator[tuple[str, int]]:
+    """Where each span that was shown ends, and in which document."""
+    yield from ((one.doc_id, end) for one in line.shown or () for _, end in one.spans)
 
 
 def _check_silence(path: Path, lines: Mapping[str, AnswerLine]) -> None:

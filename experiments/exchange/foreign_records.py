@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from arena.types import (
     Answer,
     CallAttempt,
     Cell,
+    Document,
     Failure,
     Hit,
     LLMCall,
@@ -16,8 +17,9 @@ from arena.types import (
     Retrieval,
     RetrievalRequest,
     RunRecord,
+    ShownDocument,
 )
-from experiments.exchange.answer_line import AnswerLine, CallLine
+from experiments.exchange.answer_line import AnswerLine, CallLine, ShownLine
 
 IMPORTED_MODE = "imported"
 """Retrieval mode of a cell whose records come from a file: how it retrieved is its own affair."""
@@ -26,7 +28,9 @@ UNSTATED = "unstated"
 """Model of an answer that does not say which one wrote it; it has no price."""
 
 
-def foreign_record(cell: Cell, question: Question, line: AnswerLine | None) -> RunRecord:
+def foreign_record(
+    cell: Cell, question: Question, line: AnswerLine | None, documents: Mapping[str, Document]
+) -> RunRecord:
     """The record of one question. `line` None: the file passes the question over, which counts as a failure.
 
     Everything retrieved counts as one retrieval. Tokens that are given for all calls together become one call.
@@ -37,7 +41,7 @@ def foreign_record(cell: Cell, question: Question, line: AnswerLine | None) -> R
         cell,
         question.question_id,
         _outcome(line),
-        answer=None if line is None or failure else _answer(line),
+        answer=None if line is None or failure else _answer(line, documents),
         failure=failure,
         retrievals=tuple(_retrievals(question, line)) if line else (),
         calls=tuple(_calls(cell, line)) if line else (),
@@ -59,16 +63,23 @@ def _failure(line: AnswerLine | None) -> Failure | None:
     return None if line.error is None else Failure("strategy", "ImportedError", line.error)
 
 
-def _answer(line: AnswerLine) -> Answer:
-    retrieved = tuple(dict.fromkeys(_ranked(line)))
-    shown = retrieved if line.used_ids is None else tuple(dict.fromkeys(line.used_ids))
-    return Answer(line.answer, line.abstained, retrieved, shown, line.cited_ids)
+def _answer(line: AnswerLine, documents: Mapping[str, Document]) -> Answer:
+    retrieved, named = tuple(dict.fromkeys(_ranked(line))), line.named_as_used
+    used = retrieved if named is None else tuple(dict.fromkeys(named))
+    shown = None if line.shown is None else tuple(_shown(one, documents) for one in line.shown)
+    return Answer(line.answer, line.abstained, retrieved, used, line.cited_ids, shown)
+
+
+def _shown(line: ShownLine, documents: Mapping[str, Document]) -> ShownDocument:
+    if line.spans or line.text is not None:
+        return ShownDocument(line.doc_id, line.spans, line.text)
+    return ShownDocument(line.doc_id, ((0, len(documents[line.doc_id].text)),))
 
 
 def _ranked(line: AnswerLine) -> tuple[str, ...]:
     """What was retrieved; behind it what was shown alone, since nothing is shown that was not retrieved."""
     known = set(line.retrieved_ids)
-    return (*line.retrieved_ids, *(one for one in line.used_ids or () if one not in known))
+    return (*line.retrieved_ids, *(one for one in line.named_as_used or () if one not in known))
 
 
 def _retrievals(question: Question, line: AnswerLine) -> Iterator[Retrieval]:

@@ -178,10 +178,11 @@ def _fill(store: RunStore, prepared: Prepared, systems: Sequence[System]) -> Non
     manifest = new_manifest(prepared, now())
     by_key = {system.cell.key: system for system in systems}
     questions = {one.question_id: one for one in prepared.lineup.dataset.questions}
+    documents = {one.doc_id: one for one in prepared.lineup.dataset.documents}
     keys = prepared.plan.keys()
     lines = (
         encode(
-            foreign_record(by_key[cell].cell, questions[one], by_key[cell].lines.get(one)),
+            foreign_record(by_key[cell].cell, questions[one], by_key[cell].lines.get(one), documents),
             RECORD_LINES,
             manifest["lines"][cell],
         )

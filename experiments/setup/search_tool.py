@@ -14,9 +14,8 @@ import anyio
 
 from arena.errors import ConfigError, StrategyError
 from arena.protocols import Retriever
-from arena.types import Hit, Passage, Retrieval, RetrievalRequest, RetrievalSeconds, well_formed
+from arena.types import LIVE_MODE, Hit, Passage, Retrieval, RetrievalRequest, RetrievalSeconds, well_formed
 
-LIVE_MODE = "live"
 TIMEOUT_SECONDS = 60.0
 
 _TEXTS = ("content", "snippet", "body", "text")

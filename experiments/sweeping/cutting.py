@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from arena.types import Answer, Cell, Retrieval, RunRecord
+from arena.types import Answer, Cell, Retrieval, RunRecord, ShownDocument
 
 
 def cut_record(record: RunRecord, cell: Cell, k: int) -> RunRecord | None:
@@ -16,9 +16,20 @@ def cut_record(record: RunRecord, cell: Cell, k: int) -> RunRecord | None:
     if record.answer is None or len(record.retrievals) != 1 or record.calls or record.decisions:
         return None
     retrieval = cut_retrieval(record.retrievals[0], k)
-    shown = tuple(dict.fromkeys(hit.doc_id for hit in retrieval.hits))
-    answer = Answer(record.answer.text, record.answer.abstained, retrieved_ids=shown, used_ids=shown)
+    ids = tuple(dict.fromkeys(hit.doc_id for hit in retrieval.hits))
+    answer = replace(record.answer, retrieved_ids=ids, used_ids=ids, shown=_cut_shown(record.answer, retrieval))
     return replace(record, cell=cell, answer=answer, retrievals=(retrieval,), timed=False)
+
+
+def _cut_shown(answer: Answer, retrieval: Retrieval) -> tuple[ShownDocument, ...] | None:
+    """What the hits that are left show of each document: their pieces of it, or all of it."""
+    if answer.shown is None:
+        return None
+    known = {one.doc_id: one for one in answer.shown}
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for hit in retrieval.hits:
+        spans.setdefault(hit.doc_id, []).extend(() if hit.span is None else (hit.span,))
+    return tuple(replace(known[one], spans=tuple(kept)) if kept else known[one] for one, kept in spans.items())
 
 
 def cut_retrieval(retrieval: Retrieval, k: int) -> Retrieval:

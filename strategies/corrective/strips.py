@@ -51,8 +51,8 @@ def strongest(strips: Sequence[Strip], scores: Sequence[float], above: float, mo
 def recompose(strips: Iterable[Strip]) -> tuple[Passage, ...]:
     """One passage a document, in order of their first strips; its text is the strips in the document's order.
 
-    `start_char` and `end_char` are those of the first and the last strip, whatever was dropped between them. A strip
-    that comes twice, as from two sources, is shown once.
+    `start_char` and `end_char` are those of the first and the last strip, `parts` those of each: what was dropped
+    between them is not shown. A strip that comes twice, as from two sources, is shown once.
     """
     documents: dict[str, dict[tuple[int, int, str], Passage]] = {}
     for piece in (strip.as_passage for strip in strips):
@@ -62,7 +62,8 @@ def recompose(strips: Iterable[Strip]) -> tuple[Passage, ...]:
 
 def _joined(pieces: Sequence[Passage]) -> Passage:
     text = " ".join(piece.text for piece in pieces)
-    return replace(pieces[0], text=text, end_char=max(piece.end_char for piece in pieces))
+    spans = tuple((piece.start_char, piece.end_char) for piece in pieces)
+    return replace(pieces[0], text=text, end_char=max(end for _, end in spans), parts=spans if len(spans) > 1 else ())
 
 
 def _strips(passage: Passage, how: Decomposition, sentences: int) -> list[Strip]:

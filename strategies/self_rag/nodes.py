@@ -14,8 +14,8 @@ from langgraph.types import Send
 
 from arena.errors import AllowanceSpent, ModelCallError, StrategyError
 from arena.protocols import Tools, Writer
-from arena.types import Answer, Decision
-from strategies.nodes import document_ids, generate, writer_of
+from arena.types import Decision
+from strategies.nodes import answer_from, document_ids, generate, writer_of
 from strategies.self_rag.critic import Critic
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.retrieval import decide, forced, outcome
@@ -105,15 +105,9 @@ class SelfRag:
     async def finish(self, state: SelfRagState, runtime: Runtime[Tools]) -> SelfRagState:
         """Hand over the best text; each kept segment cites the passages that it was written from."""
         best = state["beams"][0]
-        shown = document_ids([passage for segment in best.segments for passage in segment.passages])
-        answer = Answer(
-            text=best.text,
-            abstained=best.abstained,
-            retrieved_ids=tuple(dict.fromkeys(state.get("retrieved_ids", ()))),
-            used_ids=shown,
-            cited_ids=() if best.abstained else shown,
-        )
-        return {"answer": answer}
+        shown = [passage for segment in best.segments for passage in segment.passages]
+        cited = () if best.abstained else document_ids(shown)
+        return {"answer": answer_from(shown, state, best.text, abstained=best.abstained, cited_ids=cited)}
 
     async def salvage(self, state: dict[str, Any], runtime: Runtime[Tools]) -> Any:
         """The best text so far; before there is any, what one retrieval and one call make."""

@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 
 from arena.types import Task
+from strategies.sentence_spans import sentence_spans
 from tests.contract.contestants import VARIANTS, every, may_retrieve, those
 from tests.contract.courses import run, under_every_judge
-from tests.contract.shelf import PASSAGES, QUESTION, SETTINGS, SUMMARY, TASK, ShelfRetriever
+from tests.contract.shelf import ELSEWHERE, PASSAGES, QUESTION, SETTINGS, SUMMARY, TASK, ShelfRetriever
+
+SENTENCES = [
+    passage.text[start:end]
+    for passage in (*PASSAGES.values(), *ELSEWHERE.values())
+    for start, end in sentence_spans(passage.text)
+]
 
 
 @every
@@ -39,6 +46,29 @@ def test_evidence_is_reported_in_three_stages(entry: str) -> None:
         assert set(answer.cited_ids) <= set(answer.used_ids), course.judge
         for ids in (answer.retrieved_ids, answer.used_ids, answer.cited_ids):
             assert len(set(ids)) == len(ids), course.judge
+
+
+@every
+def test_what_it_says_was_shown_stood_in_a_prompt_and_nothing_else_stood_in_the_last(entry: str) -> None:
+    for course in under_every_judge(entry):
+        shown = course.answer.shown
+        assert shown is not None, course.judge
+        assert tuple(one.doc_id for one in shown) == course.answer.used_ids, course.judge
+        prompts = [_plain(prompt) for _, prompt in course.writer.asked]
+        for one in shown:
+            _, *texts = (one.text or "").split("\n")
+            known = PASSAGES.get(one.doc_id) or ELSEWHERE[one.doc_id]
+            assert _plain(" ".join(texts)) == _plain(" ".join(known.text[slice(*span)] for span in one.spans))
+            if VARIANTS[entry].spec.needs_model:
+                assert all(any(_plain(text) in prompt for prompt in prompts) for text in texts), course.judge
+        if "generate" in course.writer.roles():
+            last = _plain(course.writer.prompts("generate")[-1])
+            told = _plain(" ".join(one.text or "" for one in shown))
+            assert all(sentence not in last or sentence in told for sentence in SENTENCES), course.judge
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 @every

@@ -56,7 +56,7 @@ def test_a_line_is_json_that_names_its_run_its_key_and_its_checksum(tmp_path: Pa
     write(path, RUNS)
     first = json.loads(path.read_bytes().splitlines()[0])
     assert list(first) == ["schema_version", "checksum", "run", "key", "record"]
-    assert (first["schema_version"], first["run"], first["key"]) == (3, "line_here", [cell().key, "q1"])
+    assert (first["schema_version"], first["run"], first["key"]) == (4, "line_here", [cell().key, "q1"])
 
 
 @given(cut=st.integers(min_value=0))
@@ -123,7 +123,7 @@ def test_a_record_that_is_no_json_is_refused_and_leaves_the_journal_whole(tmp_pa
 def test_another_schema_version_is_refused_by_its_number(tmp_path: Path, version: int) -> None:
     path = tmp_path / "records.jsonl"
     path.write_bytes(b'{"schema_version":%d,"checksum":"00000000","record":{}}\n' % version)
-    with pytest.raises(RunStoreError, match=f"line 1: of schema version {version}, and this version reads 3"):
+    with pytest.raises(RunStoreError, match=f"line 1: of schema version {version}, and this version reads 3 to 4"):
         list(journal.read(path))
 
 

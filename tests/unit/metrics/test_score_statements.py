@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from arena.metrics import METRICS, Case, reasons
-from arena.types import NO_RETRIEVAL_MODE, Answer, Cell, Document, Gold, Hit, RunRecord
-from tests.samples import DOCUMENTS, GOLD, QUESTIONS, answered, failed
+from arena.types import NO_RETRIEVAL_MODE, Answer, Cell, Document, Gold, RunRecord, ShownDocument
+from tests.samples import DOCUMENTS, GOLD, QUESTIONS, answered, failed, shown_whole
 
 LEXICAL = ("lexical_faithfulness", "lexical_citation_recall", "lexical_citation_precision")
 STATEMENTS = (*LEXICAL, "uncited_statements")
 GIVEN = {document.doc_id: document for document in DOCUMENTS}
+SEEN = (("d2",), ("d2",), (), (shown_whole("d2"),))
 INVENTED = "Aslan of Narnia"
 CLOSED = Cell("closed_book", NO_RETRIEVAL_MODE, "fake:")
 
@@ -36,7 +37,7 @@ def test_the_right_passages_uncited_and_the_wrong_one_cited() -> None:
 
 
 def test_without_citations_precision_is_undefined_and_recall_zero() -> None:
-    record = replace(answered("q1", ""), answer=Answer("Mirelle Ostrand", False, ("d2",), ("d2",)))
+    record = replace(answered("q1", ""), answer=Answer("Mirelle Ostrand", False, *SEEN))
     assert scores(record, *STATEMENTS) == [1.0, 0.0, reasons.NO_CITATIONS, 1.0]
 
 
@@ -59,19 +60,36 @@ def test_a_shown_text_that_is_not_known_is_missing() -> None:
     assert scores(record, *STATEMENTS) == [reasons.TEXT_UNKNOWN] * 3 + [0.0]
 
 
-def test_of_a_document_in_pieces_only_the_pieces_retrieved_count() -> None:
+def test_of_a_document_in_parts_only_those_that_were_shown_count() -> None:
     document = Document("d2", "Tammerhold", "It is governed by Mirelle Ostrand. It lies high.")
     record = answered("q1", "Mirelle Ostrand", ("d2",))
-    piece = replace(record.retrievals[0], hits=(Hit("d2#1", "d2", 1, 1.0, span=(35, 48)),))
-    for retrievals, expected in (((piece,), 0.0), ((), 1.0)):
-        case = Case(replace(record, retrievals=retrievals), QUESTIONS[0], GOLD["q1"], {"d2": document})
+    assert record.answer is not None
+    for spans, expected in ((((35, 48),), 0.0), (((0, 34),), 1.0), (((35, 48), (0, 34)), 1.0)):
+        answer = replace(record.answer, shown=(ShownDocument("d2", spans),))
+        case = Case(replace(record, answer=answer), QUESTIONS[0], GOLD["q1"], {"d2": document})
         assert METRICS["lexical_faithfulness"].score(case).value == expected
+
+
+def test_a_text_that_the_record_keeps_is_what_was_shown() -> None:
+    record = answered("q1", "Mirelle Ostrand", ("https://example.org/",))
+    assert record.answer is not None
+    for text, expected in (("Rolls\nMirelle Ostrand governs.", 1.0), ("Rolls\nNobody governs.", 0.0)):
+        answer = replace(record.answer, shown=(ShownDocument("https://example.org/", text=text),))
+        assert scores(replace(record, answer=answer), "lexical_faithfulness") == [expected]
+
+
+def test_a_record_that_does_not_say_what_was_shown_has_no_score_on_the_texts() -> None:
+    record = answered("q1", "Mirelle Ostrand", ("d2",))
+    assert record.answer is not None
+    old = replace(record, answer=replace(record.answer, shown=None))
+    assert scores(old, *STATEMENTS) == [reasons.TEXT_UNKNOWN] * 3 + [0.0]
 
 
 def test_a_citation_of_what_was_not_shown_carries_nothing() -> None:
     record = answered("q1", "Mirelle Ostrand", ("d2",))
     for cited, expected in (("d2", "d4"), 0.5), (("d4",), 0.0), (("d2", "d2"), 1.0):
-        citing = replace(record, answer=Answer("Mirelle Ostrand", False, ("d2",), ("d2",), cited))
+        answer = replace(Answer("Mirelle Ostrand", False, *SEEN), cited_ids=cited)
+        citing = replace(record, answer=answer)
         assert scores(citing, "lexical_citation_precision") == [expected]
 
 

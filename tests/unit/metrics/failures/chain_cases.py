@@ -9,7 +9,7 @@ from typing import Any
 from arena.metrics.answer import contains, exact_match, token_f1
 from arena.metrics.case import Case
 from arena.types import Answer, Cell, Decision, Gold, Hit, Question, Retrieval, RetrievalRequest, RunRecord, Score
-from tests.samples import DOCUMENTS, GOLD, QUESTIONS, answered, cell
+from tests.samples import DOCUMENTS, GOLD, QUESTIONS, answered, cell, shown_whole
 
 BY_ID = {document.doc_id: document for document in DOCUMENTS}
 ASKED = {question.question_id: question for question in QUESTIONS}
@@ -37,7 +37,7 @@ def record(
     plain = answered(question_id, text or "", used, of=of, abstained=abstained)
     return replace(
         plain,
-        answer=Answer(text, abstained, used, used),
+        answer=Answer(text, abstained, used, used, (), tuple(map(shown_whole, used))),
         retrievals=retrievals or (retrieval(*used),),
         decisions=decisions,
     )

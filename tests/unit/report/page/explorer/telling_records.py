@@ -20,10 +20,11 @@ from arena.types import (
     Verdict,
     VerdictPart,
 )
-from tests.samples import answered, call, cell, failed
+from tests.samples import answered, call, cell, failed, shown_whole
 
 RERANKED = Cell("corrective", "hybrid_rerank", "fake:", {"k": 2, "temperature": 0.0})
 PLAIN = cell()
+WHOLE = tuple(map(shown_whole, ("d3", "d2")))
 
 REQUEST = RetrievalRequest("Orlen Weir source", "hybrid_rerank", 2, 50, 60, "rrf", None, 0.15)
 
@@ -47,7 +48,9 @@ def looped() -> RunRecord:
         cell=RERANKED,
         question_id="q1",
         outcome="answered",
-        answer=Answer("Ostrand of Tammerhold", False, ("d2", "d3"), ("d3", "d2"), ("d2",)),
+        answer=Answer(
+            "Ostrand of Tammerhold", False, ("d2", "d3"), ("d3", "d2"), ("d2",), tuple(map(shown_whole, ("d3", "d2")))
+        ),
         failure=None,
         retrievals=(FOUND, FOUND),
         calls=(call(role="grade", input_tokens=300), cut),
