@@ -6,11 +6,12 @@ it off. Any other damaged line is an error. `arena.journal.line` has the format.
 
 from __future__ import annotations
 
-from arena.journal.line import RECORD_LINES, SCHEMA_VERSION, VERDICT_LINES, Line, LineFormat, encode
+from arena.journal.line import PAID_LINES, RECORD_LINES, SCHEMA_VERSION, VERDICT_LINES, Line, LineFormat, encode
 from arena.journal.reading import Entry, entries, read, record_of, scan
 from arena.journal.writer import JournalWriter, sync_folder
 
 __all__ = [
+    "PAID_LINES",
     "RECORD_LINES",
     "SCHEMA_VERSION",
     "VERDICT_LINES",

@@ -4,7 +4,8 @@
 
 The checksum is the CRC-32 of all that follows its comma, as written. `run` tells under which settings the record was
 made (empty = not known), so that a line out of another run is never taken for one of this.
-`key` makes the record one of its kind; it begins with the cell and the question. Both can be read without the record.
+`key` makes the record one of its kind; it begins with the cell and the question (of a payment: with what it
+was for). Both can be read without the record.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from arena.errors import RunStoreError
-from arena.types import RunRecord, Verdict
+from arena.types import PaidAttempt, RunRecord, Verdict
 
 SCHEMA_VERSION = 4
 READABLE = (3, 4)
@@ -46,6 +47,8 @@ VERDICT_LINES = LineFormat(
     TypeAdapter(Verdict),
     lambda one: (one.cell, one.question_id, one.metric, one.judge_sha, one.subject_sha, str(one.repeat)),
 )
+
+PAID_LINES = LineFormat(TypeAdapter(PaidAttempt), lambda one: (one.purpose, one.run, one.entry))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,21 +16,33 @@ T = TypeVar("T")
 
 
 class JournalWriter(Generic[T]):
-    """Appends records, each synced to disk before `append` returns.
+    """Appends records, each written and, unless `synced` is off, synced to disk before `append` returns.
+
+    What is written outlives a kill of the process; what is synced outlives a power cut.
 
     Args:
         path: the journal, made if it is not there; a torn last line is cut off.
         lines: the type of its records.
         runs: cell key -> what its lines name as their run (None: nothing, and lines found there are not looked at).
         end: where its last whole line ends, in bytes, for who has read it already (None: it is read through).
+        synced: whether `append` waits for the disk; else `sync` does, for all so far.
     """
 
-    def __init__(self, path: Path, lines: LineFormat[T], runs: Runs | None = None, *, end: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        lines: LineFormat[T],
+        runs: Runs | None = None,
+        *,
+        end: int | None = None,
+        synced: bool = True,
+    ) -> None:
         self._path = path
         self._lines = lines
         self._runs = runs or {}
         self._end = max((line.end for line in scan(path, runs)), default=0) if end is None else end
         self._torn = True
+        self._synced = synced
         try:
             self._file = path.open("ab", buffering=0)
             self._mend()
@@ -53,16 +65,31 @@ class JournalWriter(Generic[T]):
             written = 0
             while written < len(line):
                 written += self._file.write(line[written:])
-            os.fsync(self._file.fileno())
+            if self._synced:
+                os.fsync(self._file.fileno())
         except OSError as error:
             with suppress(OSError):
                 self._mend()
-            raise RunStoreError(
-                f"cannot write to the journal {str(self._path)!r}: {error.strerror}; all earlier records are kept. "
-                "Make room, then continue with --resume"
-            ) from error
+            raise self._refused(error) from error
         self._end += len(line)
         self._torn = False
+
+    def sync(self) -> None:
+        """Return once all that was appended is on disk; from another thread too, while records are appended.
+
+        Raises:
+            RunStoreError: the disk refused.
+        """
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> RunStoreError:
+        return RunStoreError(
+            f"cannot write to the journal {str(self._path)!r}: {error.strerror}; all earlier records are kept. "
+            "Make room, then continue with --resume"
+        )
 
     def _mend(self) -> None:
         """Cut off what a failed write left behind."""

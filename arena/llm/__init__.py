@@ -21,6 +21,7 @@ from arena.llm.cache import ReplyCache
 from arena.llm.client import LLMClient
 from arena.llm.ledger import Ledger
 from arena.llm.providers import COMPATIBLE, FAKE, LOCAL, is_fake, keeps_replies, model_identity, parse_model
+from arena.types import Purpose
 
 __all__ = [
     "Budget",
@@ -43,6 +44,7 @@ async def open_model(
     weights: Callable[[str], Path],
     cache: ReplyCache | None = None,
     budget: Budget | None = None,
+    purpose: Purpose = "question",
     content_sha256: str | None = None,
     rng: random.Random | None = None,
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
@@ -51,8 +53,9 @@ async def open_model(
     """The model of `settings`, reachable and authorised as far as that can be known; closed on leaving.
 
     `weights` gives the file of a named local model (`smollm2-135m`). Replies are kept in `cache` and taken from it, as
-    `settings.cache` says; None = not at all. `content_sha256` is `model_sha256`, where it is known already.
-    `rng` draws the jitter of back-offs, `sleep` and `clock` (seconds, monotonic) pass and read time.
+    `settings.cache` says; None = not at all. `budget` is told of every attempt, as one for `purpose`. `content_sha256`
+    is `model_sha256`, where it is known already. `rng` draws the jitter of back-offs, `sleep` and `clock` (seconds,
+    monotonic) pass and read time.
 
     Raises:
         ConfigError: `settings.model` or `settings.base_url` is malformed.
@@ -71,6 +74,7 @@ async def open_model(
             identity=_replying(settings, access, content_sha256),
             cache=kept_in,
             budget=budget,
+            purpose=purpose,
             rng=rng,
             sleep=sleep,
             clock=clock,

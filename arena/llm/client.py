@@ -9,12 +9,13 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import anyio
 
 from arena.config import LLMSettings
-from arena.errors import BudgetError, ModelSetupError, UserError
+from arena.errors import BudgetError, ModelSetupError, RunStoreError, UserError
 from arena.llm.access import ModelAccess
 from arena.llm.breaker import Breaker
 from arena.llm.budget import Budget
@@ -23,15 +24,15 @@ from arena.llm.cache_key import cache_key
 from arena.llm.capabilities import Capabilities
 from arena.llm.faults import Fault, causes, read_fault
 from arena.llm.keyed_lock import KeyedLock
-from arena.llm.limits import RateLimits, estimated_tokens
-from arena.llm.metering import Exchange, Metering
+from arena.llm.limits import RateLimits, estimated_prompt_tokens, estimated_tokens
+from arena.llm.metering import GIVEN_UP, Exchange, Metering
 from arena.llm.parameters import Parameters, parameters_of
 from arena.llm.response import Response, read_completion, read_message
 from arena.llm.under_way import UnderWay
 from arena.llm.unsupported import read_unsupported
 from arena.llm.wire import ConfiguredChats, beside_messages, completion_body
 from arena.protocols import ModelRequest, Reply
-from arena.types import well_formed
+from arena.types import CallAttempt, PaidAttempt, Purpose, well_formed
 
 FIRST_BACKOFF_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 30.0
@@ -61,17 +62,22 @@ class LLMClient:
         identity: Mapping[str, object],
         cache: ReplyCache | None = None,
         budget: Budget | None = None,
+        purpose: Purpose = "question",
         rng: random.Random | None = None,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`identity` is who replies, for the keys of `cache` (None = nothing is kept); `budget` None = unbounded."""
+        """`identity` is who replies, for the keys of `cache` (None = nothing is kept).
+
+        `budget` is told of every attempt, as one for `purpose`; None = unbounded, and nobody is told.
+        """
         self._access = access
         self._settings = settings
         self._name = name
         self._identity = identity
         self._cache = cache
         self._budget = budget
+        self._purpose = purpose
         self._rng = rng or random.Random(settings.seed)
         self._sleep = sleep
         self._clock = clock
@@ -141,21 +147,15 @@ class LLMClient:
         return Reply(kept.text, metering.call(finish_reason=kept.finish_reason, replayed=True), kept.tokens)
 
     async def _ask(self, request: ModelRequest, asked: Parameters) -> Reply:
-        """Pay for a reply. Whatever comes of it, the budget is charged with what it took."""
-        metering = Metering(request, self._name)
-        try:
-            with self._calls_under_way.one():
-                return await self._attempts(asked, metering)
-        finally:
-            if self._budget is not None and metering.attempts:
-                self._budget.charge(metering.call())
+        """Pay for a reply."""
+        with self._calls_under_way.one():
+            return await self._attempts(asked, Metering(request, self._name))
 
     async def _attempts(self, asked: Parameters, metering: Metering) -> Reply:
         tries = 0
         while True:
             sent = self._capabilities.fit(asked)
             exchange = await self._attempt(metering, sent)
-            metering.attempts.append(exchange.attempt)
             metering.dropped = self._capabilities.left_out(asked)
             self._dropped.update(metering.dropped)
             fault, response = exchange.fault, exchange.result
@@ -192,9 +192,34 @@ class LLMClient:
             # Providers' packages share no base exception, and whatever they raise must not cost the ledger its entry.
             except Exception as error:  # noqa: BLE001
                 result = self._read(error, sent)
+            except anyio.get_cancelled_exc_class():
+                times = (began - asked, self._clock() - began, GIVEN_UP)
+                with suppress(RunStoreError):  # nothing may hide that this was given up
+                    self._pay(metering, sent, CallAttempt(None, None, None, None, *times))
+                raise
             exchange = Exchange(result, began - asked, self._clock() - began, may_be_empty)
+            # Nothing is awaited between the reply and its entry, so that no stop comes between.
+            self._pay(metering, sent, exchange.attempt)
         self._limits.settle(estimate, exchange.used_tokens)
         return exchange
+
+    def _pay(self, metering: Metering, sent: Parameters, attempt: CallAttempt) -> None:
+        """Note the attempt, with the budget first: what it took is written down before its reply is used."""
+        if self._budget is not None:
+            unread, unwritten = attempt.input_tokens is None, attempt.output_tokens is None
+            paid = PaidAttempt(
+                self._purpose,
+                self._name,
+                metering.request.role,
+                metering.prompt_sha,
+                len(metering.attempts) + 1,
+                attempt,
+                self._settings.base_url,
+                estimated_prompt_tokens(metering.request) if unread else 0,
+                (sent.max_tokens or 0) if unwritten else 0,
+            )
+            self._budget.pay(paid)
+        metering.attempts.append(attempt)
 
     def _check_going_on(self, *, begun: bool) -> None:
         """Raise what stops the run, if anything does; a spent budget stops no call that has begun."""

@@ -13,13 +13,11 @@ from pydantic import BaseModel
 from arena.errors import AllowanceSpent, ModelCallError, UnreadableReplyError
 from arena.llm import judging, structured
 from arena.llm.allowance import FINAL_CALLS, FINAL_ROLE, UNBOUNDED, Allowance
-from arena.llm.metering import Metering
+from arena.llm.metering import GIVEN_UP, Metering
 from arena.protocols import ChatModel, Continuation, Judgement, Message, ModelRequest, Reply
 from arena.types import CallAttempt, LLMCall, cut_before_speaking, well_formed
 
 S = TypeVar("S", bound=BaseModel)
-
-GIVEN_UP = "given up before the reply came"
 
 # What servers of reasoning models say when a reply's bound leaves no room for anything but reasoning.
 _BOUND_REFUSED = re.compile(r"max[_ ](?:completion[_ ]|output[_ ])?tokens|output limit", re.IGNORECASE)

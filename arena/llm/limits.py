@@ -58,7 +58,11 @@ class RateLimits:
 
 
 def estimated_tokens(request: ModelRequest, max_tokens: int | None) -> int:
-    """Tokens that a request may use: its prompt at four characters a token, and the whole room of its reply."""
+    """Tokens that a request may use: its prompt, and the whole room of its reply."""
+    return estimated_prompt_tokens(request) + (max_tokens or 0)
+
+
+def estimated_prompt_tokens(request: ModelRequest) -> int:
+    """Tokens of a prompt, at four characters a token."""
     turns = [request.prompt] if isinstance(request.prompt, str) else [turn.content for turn in request.prompt]
-    prompt = sum(len(turn) // _CHARS_PER_TOKEN + _TOKENS_PER_TURN for turn in turns)
-    return prompt + (max_tokens or 0)
+    return sum(len(turn) // _CHARS_PER_TOKEN + _TOKENS_PER_TURN for turn in turns)

@@ -13,6 +13,7 @@ from arena.protocols import Message, ModelRequest
 from arena.types import CallAttempt, LLMCall
 
 EMPTY_REPLY = "an empty reply"
+GIVEN_UP = "given up before the reply came"
 WITHHELD_REPLY = "the provider withheld the reply"
 
 
@@ -67,13 +68,17 @@ class Metering:
     attempts: list[CallAttempt] = field(default_factory=list)
     backoff_seconds: float = 0.0
     dropped: tuple[str, ...] = ()
+    prompt_sha: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.prompt_sha = prompt_sha(self.request.prompt)
 
     def call(self, *, finish_reason: str | None = None, error: str | None = None, replayed: bool = False) -> LLMCall:
         """The entry as it stands."""
         return LLMCall(
             role=self.request.role,
             model=self.model,
-            prompt_sha=prompt_sha(self.request.prompt),
+            prompt_sha=self.prompt_sha,
             attempts=tuple(self.attempts),
             backoff_seconds=self.backoff_seconds,
             replayed=replayed,

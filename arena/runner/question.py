@@ -13,7 +13,8 @@ from traceback import TracebackException
 import anyio
 
 from arena.errors import AllowanceSpent, ModelCallError, StrategyError, UserError
-from arena.llm.ledger import GIVEN_UP, Ledger
+from arena.llm.ledger import Ledger
+from arena.llm.metering import GIVEN_UP
 from arena.metered_retriever import MeteredRetriever, RetrievalLog
 from arena.protocols import EvidenceSource, Tools
 from arena.runner.contestant import Contestant

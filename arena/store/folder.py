@@ -6,6 +6,7 @@ RUNS_DIR/RUN_ID/
     records.jsonl      the journal (arena.journal) of what happened; in input order once the run is finished
     superseded.jsonl   records of failures that were asked again: out of the scores, and paid all the same
     verdicts.jsonl     the journal of what judges said of the records
+    paid.jsonl         the ledger of all attempts that were paid for, written ahead (arena.store.paid)
     probe.jsonl        the journal of the latency probe; no part of the results
     labels.jsonl       labels by people, as they were handed in or as the majority of reviewers has it
     review.jsonl       what reviewers said of the answers (arena.store.review)
@@ -30,20 +31,32 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, TypeVar
 
 from arena.errors import RunStoreError
-from arena.journal import RECORD_LINES, VERDICT_LINES, JournalWriter, Line, LineFormat, entries, record_of, scan
+from arena.journal import (
+    PAID_LINES,
+    RECORD_LINES,
+    VERDICT_LINES,
+    JournalWriter,
+    Line,
+    LineFormat,
+    encode,
+    entries,
+    record_of,
+    scan,
+)
 from arena.plan import Key, RunPlan, read_plan
 from arena.store.calls import call_lines
 from arena.store.files import read_text, replace, replace_json, replace_text
 from arena.store.lock import LOCK, RunLock
 from arena.store.newest import Survey, Surveys
+from arena.store.paid import PaidLedger, open_ledger
 from arena.store.sealing import seal, seal_verdicts
 from arena.store.tables import read_table, write_table
-from arena.types import RunRecord, Verdict
+from arena.types import PaidAttempt, RunRecord, Verdict
 
 MANIFEST, PLAN, RECORDS, SUPERSEDED = "manifest.json", "plan.json", "records.jsonl", "superseded.jsonl"
 VERDICTS, PROBE, LABELS, REVIEW = "verdicts.jsonl", "probe.jsonl", "labels.jsonl", "review.jsonl"
 CALLS, SCORES, QUESTIONS, LEADERBOARD = "calls.jsonl", "scores.parquet", "questions.parquet", "leaderboard.json"
-REPORT = "report.html"
+REPORT, PAID = "report.html", "paid.jsonl"
 
 RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
 """Status in the manifest. A killed run stays at `running`; only `finished` has nothing left to ask."""
@@ -143,6 +156,15 @@ class RunStore:
         return self._appending(PROBE, RECORD_LINES)
 
     @contextmanager
+    def paying(self, before: PaidAttempt | None = None) -> Iterator[PaidLedger]:
+        """Hold the folder and its ledger of payments; `before` is the first line of one that is made now."""
+        with self.holding():
+            if before is not None and not self.keeps_payments():
+                self.write_journal(PAID, [encode(before, PAID_LINES)])
+            with open_ledger(self.folder / PAID, self.run_id) as ledger:
+                yield ledger
+
+    @contextmanager
     def _appending(self, name: str, lines: LineFormat[T]) -> Iterator[JournalWriter[T]]:
         with self.holding():
             end = self._survey(name).end
@@ -213,6 +235,18 @@ class RunStore:
     def superseded(self) -> Iterator[RunRecord]:
         """The records that were asked again later, each once: no part of the results, and of the bill."""
         return (record_of(self.records_path, line, RECORD_LINES) for line in self.older_lines())
+
+    def keeps_payments(self) -> bool:
+        """Whether there is a ledger of payments; runs of earlier versions have none."""
+        return (self.folder / PAID).exists()
+
+    def paid(self) -> Iterator[PaidAttempt]:
+        """All attempts that were paid for, in the order in which they came back."""
+        return (entry.record for entry in entries(self.folder / PAID, PAID_LINES))
+
+    def paid_lines(self) -> Iterator[bytes]:
+        """The lines of `paid`, not yet read."""
+        return (line.text for line in scan(self.folder / PAID))
 
     def older_lines(self) -> Iterator[Line]:
         """The lines of `superseded`, not yet read as records."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from arena.types.data import Scalar
@@ -113,6 +113,46 @@ class LLMCall:
         return Activity(
             self.started_seconds, waiting=self.queue_seconds + self.backoff_seconds, service=self.service_seconds
         )
+
+
+Purpose = Literal["question", "judge", "probe", "health", "before"]
+"""What an attempt was paid for: a question's answer, a judge's verdict, the latency probe, the check that a judge can
+judge; `before`: all that was spent before the run kept a ledger of payments."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaidAttempt:
+    """One attempt as a run's ledger of payments has it: who was asked, for what, and what that took.
+
+    Neither prompt nor reply is in it.
+
+    `number` counts the attempts of one call, from 1. `base_url` is where the model was asked (None = at the provider's
+    own address). `reserved_input_tokens` and `reserved_output_tokens` are estimates of the counts that the provider did
+    not report, and 0 of those that it did. `run` and `entry` tell the line from every other, of other runs too.
+
+    The one `before` has the tokens that were known as its input, and what they cost in `usd`, which no other has.
+    """
+
+    purpose: Purpose
+    model: str
+    role: str
+    prompt_sha: str
+    number: int
+    attempt: CallAttempt
+    base_url: str | None = None
+    reserved_input_tokens: int = 0
+    reserved_output_tokens: int = 0
+    usd: float | None = None
+    run: str = ""
+    entry: str = ""
+
+    @property
+    def expected(self) -> CallAttempt:
+        """The attempt with the estimates in the place of what is unknown."""
+        known = (self.attempt.input_tokens, self.attempt.output_tokens)
+        estimates = (self.reserved_input_tokens, self.reserved_output_tokens)
+        read, written = (estimate if count is None else count for count, estimate in zip(known, estimates, strict=True))
+        return replace(self.attempt, input_tokens=read, output_tokens=written)
 
 
 def was_cut(finish_reason: str | None) -> bool:

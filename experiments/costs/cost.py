@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,22 @@ from rich.text import Text
 
 from arena.accounting import Account, Books, Spend, Total, account_of, add_up, keep_books
 from arena.config import RunConfig, load_config, validate_config
+from arena.llm.budget import Spent
 from arena.prices import PriceTable
 from arena.report.figures import UNDEFINED, usd_text
 from arena.report.rows import names_of
 from arena.report.spending import price_source
 from arena.store import RunStore
-from arena.types import NO_RETRIEVAL_MODE, Cell, LLMCall
-from experiments.costs.spending import price_table
+from arena.types import NO_RETRIEVAL_MODE, Cell, LLMCall, Purpose
+from experiments.costs.spending import add_spent, paid_for, price_table
+
+_PAID_FOR: Mapping[Purpose, str] = {
+    "before": "paid before there was a ledger",
+    "question": "paid for questions",
+    "health": "paid for the judge's check",
+    "judge": "paid for verdicts",
+    "probe": "paid for the latency probe",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +43,18 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class RunCost:
-    """The books of a run, what was paid for beside its answers, and the prices they were kept with."""
+    """The books of a run, what was paid for beside its answers, and the prices they were kept with.
+
+    `paid`: purpose -> what the run paid for it, by its ledger of payments; None: it has none, being of an earlier
+    version. It has no replays, and it has what no journal has: questions that were given up, calls before a kill whose
+    replies were then replayed, a judge's check.
+    """
 
     run_id: str
     books: Books
     prices: PriceTable
     beside: tuple[Beside, ...] = ()
+    paid: Mapping[Purpose, Spent] | None = None
 
     @property
     def whole(self) -> Account:
@@ -65,7 +80,8 @@ def cost_of(run_folder: Path, prices_from: Path | None) -> RunCost:
     settings = {"prices": prices} | ({"judge": judge} if judge else {})
     config = validate_config(settings, f"run {store.run_id!r}")
     table = price_table(config, manifest["started"])
-    return RunCost(store.run_id, keep_books(store.records(), table), table, tuple(_beside(store, config, table)))
+    beside = tuple(_beside(store, config, table))
+    return RunCost(store.run_id, keep_books(store.records(), table), table, beside, paid_for(store, table))
 
 
 def cost_fields(cost: RunCost) -> dict[str, Any]:
@@ -81,7 +97,13 @@ def cost_fields(cost: RunCost) -> dict[str, Any]:
         "roles": {role: account_fields(books.of_role(role)) for role in roles},
         "beside": {one.name: account_fields(one.account) for one in cost.beside},
         "total": account_fields(cost.whole),
+        "paid": None if cost.paid is None else _paid_fields(cost.paid),
     }
+
+
+def _paid_fields(paid: Mapping[Purpose, Spent]) -> dict[str, Any]:
+    whole = asdict(add_spent(paid.values()))
+    return whole | {"purposes": {purpose: asdict(spent) for purpose, spent in paid.items()}}
 
 
 def account_fields(account: Account) -> dict[str, Any]:
@@ -117,6 +139,11 @@ def cost_table(cost: RunCost) -> Table:
         table.add_section()
         for name, account in part.items():
             table.add_row(Text(name), *[""] * len(headings), *_figures(account))
+    if cost.paid:
+        table.add_section()
+        for purpose, spent in cost.paid.items():
+            table.add_row(Text(_PAID_FOR[purpose]), *[""] * (len(headings) + 1), *_paid_figures(spent))
+        table.add_row(Text("paid in all"), *[""] * (len(headings) + 1), *_paid_figures(add_spent(cost.paid.values())))
     return table
 
 
@@ -133,6 +160,18 @@ def cost_notes(cost: RunCost) -> Iterator[str]:
         yield f"No price is known for some calls of {', '.join(models)}: give one under `prices` in a --config."
     if account.replayed.calls:
         yield "Replayed calls were paid for before; tokens and USD count them."
+    if cost.paid:
+        spent = add_spent(cost.paid.values())
+        text = (
+            f"Paid in all, by paid.jsonl: {spent.tokens:,} tokens in {spent.attempts:,} attempts, without any replay; "
+            "what no record has (given up, or asked before a kill) is in it."
+        )
+        if spent.unknown:
+            text += (
+                f" Of {spent.unknown:,} attempts the provider did not report all; by estimate they took "
+                f"{spent.reserved_tokens:,} tokens more, which count towards a budget and are in no sum here."
+            )
+        yield text
 
 
 def _beside(store: RunStore, config: RunConfig, prices: PriceTable) -> Iterator[Beside]:
@@ -197,6 +236,11 @@ def _figures(account: Account) -> tuple[str, ...]:
         _at_least(whole.output_tokens, f"{whole.output_tokens.known:,.0f}"),
         money if money == UNDEFINED else _at_least(whole.usd, money),
     )
+
+
+def _paid_figures(spent: Spent) -> tuple[str, ...]:
+    mark = "\N{GREATER-THAN OR EQUAL TO}" if spent.unknown else ""
+    return f"{spent.attempts:,}", "", f"{mark}{spent.tokens:,}", "", mark + usd_text(spent.usd)
 
 
 def _at_least(total: Total, text: str) -> str:

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, astuple
 from datetime import date
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from arena.config import LLMSettings, RunConfig, cache_dir
-from arena.errors import ConfigError
+from arena.config import LLMSettings, RunConfig, cache_dir, validate_config
+from arena.errors import ConfigError, RunStoreError
+from arena.journal import PAID_LINES, encode
 from arena.llm import keeps_replies, model_identity
-from arena.llm.budget import Budget
+from arena.llm.budget import Budget, Price, Spent
 from arena.llm.cache import ReplyCache
+from arena.llm.metering import GIVEN_UP as GIVEN_UP_REQUEST
 from arena.prices import PriceTable
 from arena.store import MANIFEST, RunStore
-from arena.types import LLMCall
+from arena.store.paid import PaidLedger
+from arena.types import CallAttempt, LLMCall, PaidAttempt, Purpose
 from experiments.process.clock import now
+from experiments.process.imported import is_imported
 
 SPENT = "spent"
-"""Key of the manifest: what a stopped run knew to have been spent, given up questions included."""
+"""Key of the manifest: what the run has paid in all, as its ledger of payments (paid.jsonl) adds up."""
 
 GIVEN_UP = "given_up"
-"""Key of the manifest: what was spent on questions that were given up and so have no record."""
+"""Key of manifests of earlier versions: what was spent on questions that were given up and so have no record."""
 
 _NOTHING: Mapping[str, Any] = {"usd": 0.0, "tokens": 0}
 
@@ -49,49 +54,111 @@ def check_budget(config: RunConfig, prices: PriceTable) -> None:
         )
 
 
-def open_budget(config: RunConfig, store: RunStore, asked: LLMSettings | None = None) -> Budget:
-    """The budget of a run, less what its journals and its manifest say is spent already, judges included.
+def open_budget(config: RunConfig, store: RunStore) -> Budget:
+    """The budget of a run, less what its ledger of payments says is spent: on contestants, judges, probe and checks.
 
-    The journals are read only where there is a bound to keep, since that takes seconds in a large run. Without one the
-    budget begins with what the manifest says. `asked`: the model whose calls it will be charged with (None: the
-    contestants').
+    A run of an earlier version has no such ledger: what its journals and its manifest say is what it had spent before
+    it got one.
     """
     manifest = store.manifest() if (store.folder / MANIFEST).exists() else {}
-    prices = price_table(config, manifest.get("started", now()))
+    price = partial(_usd_of, price_table(config, manifest.get("started", now())))
     bounds = config.budget
-
-    def opened(model: LLMSettings, usd: float, tokens: int) -> Budget:
-        price = partial(prices.usd, base_url=model.base_url)
-        return Budget(bounds.max_usd, bounds.max_tokens, price, spent_usd=usd, spent_tokens=tokens)
-
-    lost, noted = manifest.get(GIVEN_UP, _NOTHING), manifest.get(SPENT, _NOTHING)
-    usd, tokens = lost["usd"], lost["tokens"]
-    if manifest and (bounds.max_usd is not None or bounds.max_tokens is not None):
-        for model, calls in _paid_calls(config, store):
-            entered = opened(model, usd, tokens)
-            for call in calls:
-                entered.charge(call)
-            usd, tokens = entered.spent_usd, entered.spent_tokens
-    return opened(asked or config.llm, max(usd, noted["usd"]), max(tokens, noted["tokens"]))
+    if not store.keeps_payments():
+        before = _spent_before(config, store, manifest, price) if manifest else None
+        return Budget(bounds.max_usd, bounds.max_tokens, price, before=before)
+    budget = Budget(bounds.max_usd, bounds.max_tokens, price)
+    for paid in store.paid():
+        budget.count(paid)
+    return budget
 
 
-def _paid_calls(config: RunConfig, store: RunStore) -> Iterator[tuple[LLMSettings, Iterator[LLMCall]]]:
-    """All that the journals of a run have, by the model that it is priced by."""
-    records = chain(store.records(), store.superseded(), store.probe_records())
-    yield config.llm, (call for record in records for call in record.calls)
-    if config.judge is not None:
-        yield config.judge.llm, (call for verdict in store.every_verdict() for call in verdict.calls)
+@contextmanager
+def paying(budget: Budget, store: RunStore) -> Iterator[PaidLedger]:
+    """Hold the folder, and enter all that `budget` is told of in the run's ledger; in the end the manifest has the sum.
+
+    Raises:
+        RunStoreError: the ledger cannot be written.
+    """
+    with store.paying(budget.before) as ledger:
+        try:
+            with budget.written_ahead(ledger.enter):
+                yield ledger
+        finally:
+            with suppress(RunStoreError):  # the folder may be what went wrong
+                store.write_manifest(store.manifest() | spent_note(budget))
+
+
+def _usd_of(prices: PriceTable, paid: PaidAttempt) -> float | None:
+    """What an attempt cost; None = unknown."""
+    if paid.purpose == "before":
+        return paid.usd
+    price = prices.price(paid.model, paid.base_url)
+    return None if price is None else price.usd(paid.attempt, replayed=False)
+
+
+def _spent_before(config: RunConfig, store: RunStore, manifest: Mapping[str, Any], price: Price) -> PaidAttempt:
+    """What a run without a ledger had spent: all that its journals have, and what its manifest has beside."""
+    journals, lost, noted = Spent(), manifest.get(GIVEN_UP, _NOTHING), manifest.get(SPENT, _NOTHING)
+    for paid in attempts_of(store, config):
+        journals = journals.and_one(paid, price)
+    usd, tokens = max(journals.usd + lost["usd"], noted["usd"]), max(journals.tokens + lost["tokens"], noted["tokens"])
+    whose = f"{manifest['started']} {manifest.get('shard')}"  # shards on several machines may have one name
+    return PaidAttempt("before", "", "", "", 0, CallAttempt(tokens, 0), usd=usd, run=store.run_id, entry=whose)
+
+
+def attempts_of(store: RunStore, config: RunConfig) -> Iterator[PaidAttempt]:
+    """All that the journals of a run have of attempts that it paid for: none of replayed calls, none of imported ones.
+
+    Nor of requests that were given up: of these the journals do not know whether they were sent.
+    """
+    questions = () if is_imported(store.manifest()) else chain(store.records(), store.superseded())
+    asked: list[tuple[Purpose, str | None, Iterable[LLMCall]]] = [
+        ("question", config.llm.base_url, (call for record in questions for call in record.calls)),
+        ("probe", config.llm.base_url, (call for record in store.probe_records() for call in record.calls)),
+    ]
+    judge = config.judge.llm.base_url if config.judge else None
+    asked.append(("judge", judge, (call for verdict in store.every_verdict() for call in verdict.calls)))
+    for purpose, base_url, calls in asked:
+        for call in calls:
+            for number, attempt in enumerate(() if call.replayed else call.attempts, start=1):
+                if attempt.fault != GIVEN_UP_REQUEST:
+                    yield PaidAttempt(purpose, call.model, call.role, call.prompt_sha, number, attempt, base_url)
+
+
+def paid_for(store: RunStore, prices: PriceTable) -> dict[Purpose, Spent] | None:
+    """What a run paid for each purpose, by its ledger of payments; None: it has none."""
+    if not store.keeps_payments():
+        return None
+    price = partial(_usd_of, prices)
+    found: dict[Purpose, Spent] = {}
+    for paid in store.paid():
+        found[paid.purpose] = found.get(paid.purpose, Spent()).and_one(paid, price)
+    return found
+
+
+def add_spent(parts: Iterable[Spent]) -> Spent:
+    """What all of them come to."""
+    return Spent(*map(sum, zip(astuple(Spent()), *map(astuple, parts), strict=True)))
+
+
+def paid_note(store: RunStore) -> dict[str, Any]:
+    """`spent_note` of what the run's ledger of payments adds up to; nothing of a run without one."""
+    if not store.keeps_payments():
+        return {}
+    return spent_note(open_budget(validate_config(store.manifest()["config"], f"run {store.run_id!r}"), store))
+
+
+def paid_lines(store: RunStore) -> Iterator[bytes]:
+    """The lines of a run's ledger of payments; of one without, the line that says what it had spent before."""
+    if store.keeps_payments():
+        return store.paid_lines()
+    before = open_budget(validate_config(store.manifest()["config"], f"run {store.run_id!r}"), store).before
+    return iter([encode(before, PAID_LINES)] if before else ())
 
 
 def spent_note(budget: Budget) -> dict[str, Any]:
-    """What a manifest keeps of a budget, for `open_budget` to find."""
-    return {SPENT: {"usd": budget.spent_usd, "tokens": budget.spent_tokens}}
-
-
-def given_up_note(manifest: Mapping[str, Any], usd: float, tokens: int) -> dict[str, Any]:
-    """What a manifest keeps of what was spent on questions that have no record, added to what it has."""
-    before = manifest.get(GIVEN_UP, _NOTHING)
-    return {GIVEN_UP: {"usd": before["usd"] + usd, "tokens": before["tokens"] + tokens}}
+    """What a manifest says of what a run has paid: what is known, and apart what is estimated of the unknown."""
+    return {SPENT: asdict(budget.spent)}
 
 
 @contextmanager

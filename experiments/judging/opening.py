@@ -9,9 +9,8 @@ from typing import Any
 from arena.config import JudgeConfig, LLMSettings, RunConfig
 from arena.llm import LLMClient, model_identity, open_model
 from arena.llm.budget import Budget
-from arena.store import RunStore
-from arena.types import NO_RETRIEVAL_MODE, Cell
-from experiments.costs.spending import check_budget, open_budget, price_table, reply_cache
+from arena.types import NO_RETRIEVAL_MODE, Cell, Purpose
+from experiments.costs.spending import check_budget, price_table, reply_cache
 from experiments.process.clock import now
 from experiments.setup.equipment import fetch_weights
 from experiments.terminal.progress import Reporter
@@ -22,7 +21,12 @@ _REPLYING = ("base_url", "temperature", "top_p", "max_tokens", "seed")
 
 @asynccontextmanager
 async def open_judge(
-    config: RunConfig, reporter: Reporter, *, budget: Budget | None = None, content_sha256: str | None = None
+    config: RunConfig,
+    reporter: Reporter,
+    *,
+    budget: Budget | None = None,
+    purpose: Purpose = "judge",
+    content_sha256: str | None = None,
 ) -> AsyncIterator[LLMClient]:
     """The model of `config.judge`, behind the gate and with the reply cache.
 
@@ -36,21 +40,21 @@ async def open_judge(
             weights=lambda name: fetch_weights(name, reporter),
             cache=cache,
             budget=budget,
+            purpose=purpose,
             content_sha256=content_sha256,
         )
         async with opened as model:
             yield model
 
 
-def judge_budget(config: RunConfig, store: RunStore) -> Budget:
-    """What a run may still spend, less what its contestants and its judges took, for its judge's calls.
+def check_judge_price(config: RunConfig) -> None:
+    """Refuse a bound on money that what the judge takes cannot be counted towards.
 
     Raises:
-        ConfigError: there is a bound on money and the judge has no price.
+        ConfigError: there is such a bound and the judge has no price.
     """
     assert config.judge is not None, "a config without a judge asks none"
     check_budget(config.model_copy(update={"llm": config.judge.llm}), price_table(config, now()))
-    return open_budget(config, store, config.judge.llm)
 
 
 def judge_cell(judge: LLMSettings) -> Cell:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
 import anyio
 
+from arena.config import RunConfig
 from arena.errors import RunInterrupted, UserError
 from arena.judges.family import same_family
 from arena.judges.health import check_can_judge
 from arena.llm import is_fake
+from arena.llm.budget import Budget
 from arena.store import RunStore
-from experiments.judging.opening import judge_budget, open_judge
+from experiments.judging.opening import check_judge_price, open_judge
 from experiments.judging.session import JudgeSession, judge_answers
 from experiments.process.resuming import resume_command
 from experiments.scoring.conclusion import PastRun, open_past_run
@@ -50,17 +56,26 @@ def judge_past_run(run: PastRun, reporter: Reporter, *, again: str) -> None:
         raise RunInterrupted(f"stopped; {session.kept(again)}")
 
 
-async def check_judge(prepared: Prepared, store: RunStore, reporter: Reporter) -> None:
-    """Let the judge of a config, if there is one, show on a made-up answer that it can judge; see `health_check`.
+@asynccontextmanager
+async def judge_on_trial(
+    config: RunConfig, budget: Budget, reporter: Reporter
+) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+    """The judge of a config, if there is one, opened to show on a made-up answer that it can judge; see `health_check`.
 
-    Raises:
-        UserError: it cannot.
+    What it hands out has it rate that answer, once what it takes can be entered, and raises `ModelSetupError`, or
+    whatever else the user must mend, if it cannot. Raises as `open_model`, and `ConfigError` for a judge without a
+    price under a bound on money.
     """
-    config = prepared.config
     if config.judge is None or not config.health_check:
+        yield _nothing_to_try
         return
-    async with open_judge(config, reporter, budget=judge_budget(config, store)) as model:
-        await check_can_judge(model)
+    check_judge_price(config)
+    async with open_judge(config, reporter, budget=budget, purpose="health") as model:
+        yield partial(check_can_judge, model)
+
+
+async def _nothing_to_try() -> None:
+    return
 
 
 def _warn_of_kin(run: PastRun, judge: str, reporter: Reporter) -> None:

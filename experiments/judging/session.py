@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from arena.config import JudgeConfig
-from arena.journal import JournalWriter
 from arena.judges.identity import judge_shas
 from arena.judges.judge import Judge
 from arena.judges.subject import NEEDS, settled, subject_of
 from arena.llm import model_sha256
-from arena.llm.budget import Budget
 from arena.metrics.case import Case
 from arena.runner import each
 from arena.store import key_of
 from arena.types import JudgeMetric, Verdict
-from experiments.costs.spending import spent_note
-from experiments.judging.opening import identity_of, judge_budget, open_judge
+from experiments.costs.spending import open_budget, paying
+from experiments.judging.opening import check_judge_price, identity_of, open_judge
 from experiments.process.keeping import keeper
 from experiments.process.stopping import until_stopped
 from experiments.scoring.conclusion import JUDGES, PastRun, documents_of
@@ -44,15 +42,10 @@ class JudgeSession:
     begun: bool = False
     asked: int = 0
     total: int = 0
-    budget: Budget | None = None
 
     def kept(self, again: str) -> str:
-        """What is done and how to go on; the manifest keeps what was spent."""
-        store = self.run.store
-        if self.budget is not None:
-            with store.holding():
-                store.write_manifest(store.manifest() | spent_note(self.budget))
-        return f"all verdicts so far are kept in {str(store.folder)!r}; continue with: {again}"
+        """What is done and how to go on."""
+        return f"all verdicts so far are kept in {str(self.run.store.folder)!r}; continue with: {again}"
 
 
 async def judge_answers(session: JudgeSession, reporter: Reporter) -> bool:
@@ -72,14 +65,16 @@ async def judge_answers(session: JudgeSession, reporter: Reporter) -> bool:
         return False
     with until_stopped() as scope:
         async with AsyncExitStack() as stack:
-            session.budget = judge_budget(run.config, run.store)
+            check_judge_price(run.config)
+            budget = open_budget(run.config, run.store)
             model = await stack.enter_async_context(
-                open_judge(run.config, reporter, budget=session.budget, content_sha256=content_sha256)
+                open_judge(run.config, reporter, budget=budget, content_sha256=content_sha256)
             )
             writer = stack.enter_context(run.store.judging())
             _note_judge(session, shas)
             session.begun = True
-            await _ask(session, Judge(model, shas, embedder), writer, stack.enter_context(reporter.items("verdicts")))
+            keep = keeper(writer, ahead=stack.enter_context(paying(budget, run.store)).sync)
+            await _ask(session, Judge(model, shas, embedder), keep, stack.enter_context(reporter.items("verdicts")))
     return scope.cancel_called
 
 
@@ -91,9 +86,10 @@ def _note_judge(session: JudgeSession, shas: Shas) -> None:
     store.write_manifest(manifest | {"config": settings, JUDGES: manifest.get(JUDGES, {}) | dict(shas)})
 
 
-async def _ask(session: JudgeSession, judge: Judge, writer: JournalWriter[Verdict], advance: Advance) -> None:
+async def _ask(
+    session: JudgeSession, judge: Judge, keep: Callable[[Verdict], Awaitable[None]], advance: Advance
+) -> None:
     """Ask for what is due, several at a time; after an error that ends it all, what is in flight ends as it does."""
-    keep = keeper(writer)
 
     async def ask_and_keep(task: _Task) -> None:
         await keep(await judge.verdict(*task))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import anyio
 
@@ -18,8 +17,8 @@ from arena.runner import Keep, plan_keys, run
 from arena.store import STOPPED, RunStore
 from arena.types import RunRecord
 from experiments.costs.sample_size import sample_size_note
-from experiments.costs.spending import given_up_note, open_budget, price_table, spent_note
-from experiments.judging.run import check_judge
+from experiments.costs.spending import open_budget, paying, price_table
+from experiments.judging.run import judge_on_trial
 from experiments.process.clock import now
 from experiments.process.collecting import short_pauses
 from experiments.process.keeping import keeper
@@ -42,18 +41,6 @@ class _Session:
     budget: Budget
     tally: RunTally
     begun: bool = False
-    spent_before: tuple[float, int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.spent_before = (self.budget.spent_usd, self.budget.spent_tokens)
-
-    def notes(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
-        """What the manifest keeps of what was spent."""
-        usd, tokens = self.spent_before
-        kept = self.tally.whole
-        lost_usd = self.budget.spent_usd - usd - (kept.usd or 0.0)
-        lost_tokens = self.budget.spent_tokens - tokens - kept.tokens
-        return spent_note(self.budget) | given_up_note(manifest, max(lost_usd, 0.0), lost_tokens)
 
 
 def complete(prepared: Prepared, store: RunStore, open_journal: OpenJournal, reporter: Reporter) -> None:
@@ -84,10 +71,9 @@ def _refuse_an_empty_index(prepared: Prepared) -> None:
 
 
 def _kept(store: RunStore, session: _Session) -> str:
-    """What is done and how to go on; the run is marked as stopped, with what it has spent."""
+    """What is done and how to go on; the run is marked as stopped."""
     with suppress(RunStoreError), store.holding():  # the folder may be what went wrong
-        manifest = store.manifest()
-        store.write_manifest(manifest | {"status": STOPPED} | session.notes(manifest))
+        store.write_manifest(store.manifest() | {"status": STOPPED})
     whole = session.tally.whole
     return (
         f"{whole.done} of {whole.total} answers are kept in {str(store.folder)!r}; continue with: "
@@ -103,13 +89,16 @@ async def _ask(
     with until_stopped() as scope:
         async with AsyncExitStack() as stack:
             entrants = await stack.enter_async_context(open_entrants(prepared, session.budget, reporter))
-            await check_judge(prepared, store, reporter)
-            stack.enter_context(short_pauses())
-            writer = stack.enter_context(open_journal())
-            session.begun = True
+            # The judge is opened before the folder is made, so that a bad address leaves none, and paid after it.
+            async with judge_on_trial(config, session.budget, reporter) as can_judge:
+                stack.enter_context(short_pauses())
+                writer = stack.enter_context(open_journal())
+                session.begun = True
+                ledger = stack.enter_context(paying(session.budget, store))
+                await can_judge()
             reporter.say(sample_size_note(len(seat.questions) for seat in prepared.seats))
             note = stack.enter_context(reporter.answers(session.tally))
-            records = HeldBack(_keeper(writer, note), config.llm.breaker_failures)
+            records = HeldBack(_keeper(keeper(writer, ahead=ledger.sync), note), config.llm.breaker_failures)
             await run(
                 entrants,
                 done=store.done() - prepared.again,
@@ -122,9 +111,8 @@ async def _ask(
     return scope.cancel_called
 
 
-def _keeper(writer: JournalWriter[RunRecord], note: Note) -> Keep:
+def _keeper(append: Keep, note: Note) -> Keep:
     """Appends records to the journal and notes each once it is there."""
-    append = keeper(writer)
 
     async def keep(record: RunRecord) -> None:
         await append(record)

@@ -6,6 +6,7 @@ from arena.config import RunConfig
 from arena.report.leaderboard import Leaderboard
 from arena.store import FINISHED, RunStore
 from arena.types import Dataset
+from experiments.costs.spending import paid_note
 from experiments.manifests.manifest import model_warnings, with_warnings
 from experiments.process.clock import now
 from experiments.scoring.conclusion import conclude_run
@@ -28,5 +29,6 @@ def finish(
             reporter.warn(warning)
         manifest = store.manifest()
         if manifest["status"] != FINISHED:
-            store.write_manifest(with_warnings(manifest | {"status": FINISHED, "finished": now()}, warnings))
+            ended = manifest | {"status": FINISHED, "finished": now()} | paid_note(store)
+            store.write_manifest(with_warnings(ended, warnings))
     return board

@@ -6,14 +6,15 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from arena.config import fingerprint, validate_config
 from arena.errors import RunStoreError
 from arena.report.leaderboard import Leaderboard
-from arena.store import PROBE, RECORDS, RUNNING, STOPPED, SUPERSEDED, VERDICTS, RunStore
-from experiments.costs.spending import GIVEN_UP, SPENT
+from arena.store import PAID, PROBE, RECORDS, RUNNING, STOPPED, SUPERSEDED, VERDICTS, RunStore
+from experiments.costs.spending import GIVEN_UP, paid_lines, paid_note
 from experiments.manifests.extending import check_version, listed
 from experiments.manifests.sessions import changed_between
 from experiments.process.resuming import resume_command
@@ -147,7 +148,9 @@ def _join(stores: Sequence[RunStore], target: RunStore, into: Path, reporter: Re
     labels = dict.fromkeys(line for store in stores for line in (store.labels_text() or "").splitlines())
     if labels:
         target.write_labels("".join(f"{line}\n" for line in labels))
+    target.write_journal(PAID, _payments(stores))
     target.write_manifest(_manifest(stores, into, reporter))
+    target.write_manifest(target.manifest() | paid_note(target))
 
 
 def _union(stores: Sequence[RunStore], name: str) -> Iterator[bytes]:
@@ -165,6 +168,17 @@ def _union(stores: Sequence[RunStore], name: str) -> Iterator[bytes]:
                 )
 
 
+def _payments(stores: Sequence[RunStore]) -> Iterator[bytes]:
+    """The lines of all ledgers of payments; one is in two of them only where a run was copied or merged before."""
+    taken: set[bytes] = set()
+    for store in stores:
+        for line in paid_lines(store):
+            digest = blake2b(line, digest_size=16).digest()
+            if digest not in taken:
+                taken.add(digest)
+                yield line
+
+
 def _manifest(stores: Sequence[RunStore], into: Path, reporter: Reporter) -> dict[str, Any]:
     """That of the run that was started first, with the sessions and warnings of all."""
     manifests = [store.manifest() for store in stores]
@@ -178,7 +192,8 @@ def _manifest(stores: Sequence[RunStore], into: Path, reporter: Reporter) -> dic
         {"run_id": store.run_id, "shard": manifest["shard"], "records": len(store.done())}
         for store, manifest in zip(stores, manifests, strict=True)
     ]
-    return first | {
+    kept = {key: value for key, value in first.items() if key != GIVEN_UP}
+    return kept | {
         "status": RUNNING,
         "finished": None,
         "config": first["config"] | {"runs_dir": str(into.parent), "run_id": into.name},
@@ -188,16 +203,6 @@ def _manifest(stores: Sequence[RunStore], into: Path, reporter: Reporter) -> dic
         ),
         "warnings": list(dict.fromkeys(warnings)),
         "merged": origins,
-        **_added(manifests),
-    }
-
-
-def _added(manifests: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What the shares spent, added up."""
-    return {
-        name: {unit: sum(one[name][unit] for one in manifests if name in one) for unit in ("usd", "tokens")}
-        for name in (SPENT, GIVEN_UP)
-        if any(name in one for one in manifests)
     }
 
 

@@ -14,7 +14,7 @@ from arena.runner import plan_keys, run
 from arena.sampling import sample
 from arena.store import RunStore, key_of
 from arena.types import Question, RunRecord
-from experiments.costs.spending import open_budget
+from experiments.costs.spending import open_budget, paying
 from experiments.process.collecting import short_pauses
 from experiments.process.keeping import keeper
 from experiments.process.resuming import resume_command
@@ -57,11 +57,14 @@ async def _probe(prepared: Prepared, store: RunStore, reporter: Reporter) -> boo
     with until_stopped() as scope:
         async with AsyncExitStack() as stack:
             budget = open_budget(config, store)
-            entrants = await stack.enter_async_context(open_entrants(prepared, budget, reporter, cached=False))
+            entrants = await stack.enter_async_context(
+                open_entrants(prepared, budget, reporter, purpose="probe", cached=False)
+            )
             probed = [replace(one, questions=_few(one.questions, config)) for one in entrants]
             done = {key_of(record) for record in store.probe_records()}
             stack.enter_context(short_pauses())
-            append = keeper(stack.enter_context(store.probing()))
+            writer = stack.enter_context(store.probing())
+            append = keeper(writer, ahead=stack.enter_context(paying(budget, store)).sync)
             advance = stack.enter_context(reporter.items("latency probe"))
             total = len(plan_keys(probed))
             n_done = len(done & set(plan_keys(probed)))

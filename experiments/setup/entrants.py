@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from arena.llm import open_model
 from arena.llm.budget import Budget
 from arena.runner import Contestant
+from arena.types import Purpose
 from experiments.costs.spending import reply_cache
 from experiments.setup.compose import contestants
 from experiments.setup.equipment import fetch_weights
@@ -17,7 +18,12 @@ from experiments.terminal.progress import Reporter
 
 @asynccontextmanager
 async def open_entrants(
-    prepared: Prepared, budget: Budget | None, reporter: Reporter, *, cached: bool = True
+    prepared: Prepared,
+    budget: Budget | None,
+    reporter: Reporter,
+    *,
+    purpose: Purpose = "question",
+    cached: bool = True,
 ) -> AsyncIterator[tuple[Contestant, ...]]:
     """Open the model, if any of them asks one; with `cached` off, every call is made and paid.
 
@@ -34,6 +40,7 @@ async def open_entrants(
             weights=lambda name: fetch_weights(name, reporter),
             cache=cache,
             budget=budget,
+            purpose=purpose,
             content_sha256=prepared.identity["model_sha256"],
         ) as model:
             yield contestants(prepared.seats, prepared.lineup.dataset, retriever, model)

@@ -17,7 +17,7 @@ from rich.console import Console
 from arena.config import load_config
 from arena.errors import ConfigError
 from arena.journal import read
-from arena.llm.ledger import GIVEN_UP
+from arena.llm.metering import GIVEN_UP
 from arena.store import RunStore
 from arena.types import RunRecord
 from experiments.runs.asking import complete
@@ -164,8 +164,8 @@ def test_what_a_failed_check_has_spent_is_spent(arena: Arena, study: Path, tmp_p
     with provider(study, arena, react) as begin:
         assert begin().code == 2
         folder = tmp_path / "runs" / "r1"
-        given_up = json.loads((folder / "manifest.json").read_text())["given_up"]
-        assert given_up["tokens"] == 3 * 14
+        spent = json.loads((folder / "manifest.json").read_text())["spent"]
+        assert (spent["tokens"], spent["attempts"], spent["unknown"]) == (3 * 14, 3, 0)
         refused = resumed(arena, tmp_path / "runs", "--max-run-tokens", "42")
         assert "the run has spent 42 tokens" in refused.err
         assert resumed(arena, tmp_path / "runs", "--max-run-tokens", "1000").code == 0

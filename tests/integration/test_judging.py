@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from arena.store import RunStore
 from tests.integration.conftest import Arena
 from tests.unit.store.test_full_disk import files_of_at_most
 
@@ -161,13 +162,28 @@ def test_repeats_add_to_what_is_there(arena: Arena, finished: Path, tmp_path: Pa
     assert (card["repeats"], card["own_sd"], card["due"]) == (3, 0.0, 4)
 
 
-def test_a_judge_that_cannot_judge_is_refused_before_anything_is_asked(
+def test_a_judge_that_cannot_judge_is_refused_before_any_question_and_its_check_is_on_the_bill(
     arena: Arena, study: Path, tmp_path: Path
 ) -> None:
     mute = judge_script(tmp_path, "mute", rules=[RATES | {"reply": "good"}])
     refused = arena("run", study, "--judge", mute)
     assert refused.code == 2
     assert "cannot rate a made-up answer" in refused.err
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert (folder / "records.jsonl").read_bytes() == b""
+    paid = list(RunStore.open(folder).paid())
+    assert paid, "what the check took is kept"
+    assert {one.purpose for one in paid} == {"health"}
+    mended = arena("run", "--resume", "--run-id", folder.name, "--runs-dir", folder.parent, "--judge", "fake:")
+    assert mended.code == 0, mended.err
+    assert {one.purpose for one in RunStore.open(folder).paid()} == {"health", "question", "judge"}
+    costs = json.loads(arena("cost", folder, "--json").out)["paid"]
+    assert costs["purposes"]["health"]["attempts"] >= len(paid)
+
+
+def test_a_judge_that_cannot_be_reached_leaves_no_folder(arena: Arena, study: Path, tmp_path: Path) -> None:
+    refused = arena("run", study, "--judge", "openai:x", "--set", "judge.llm.base_url=http://127.0.0.1:9/v1")
+    assert refused.code == 2
     assert not (tmp_path / "runs").exists()
 
 

@@ -13,7 +13,7 @@ from arena.judges.judge import judge_of
 from arena.judges.subject import NEEDS
 from arena.llm import LLMClient
 from arena.llm.budget import Budget
-from arena.types import JudgeMetric
+from arena.types import CallAttempt, JudgeMetric, PaidAttempt
 from tests.letter_embedder import LetterEmbedder
 from tests.unit.judges.court import rule, turns_of, usual_case, verdict_on
 from tests.unit.llm.asking import scripted, with_model
@@ -48,7 +48,7 @@ def test_every_prompt_is_ragas_own_and_nothing_is_added() -> None:
 
 
 def test_a_spent_budget_ends_the_judging(tmp_path: Path) -> None:
-    budget = Budget(None, 1, lambda call: 0.0, spent_tokens=1)
+    budget = Budget(None, 1, before=PaidAttempt("before", "", "", "", 0, CallAttempt(1, 0)))
     with pytest.raises(BudgetError):
         verdict_on(tmp_path, "faithfulness", [], options={"budget": budget})
     with pytest.raises(BudgetError):

@@ -11,7 +11,7 @@ from arena.config import LLMSettings
 from arena.errors import BudgetError, ModelSetupError
 from arena.llm import Budget, LLMClient, ReplyCache
 from arena.protocols import Reply
-from arena.types import LLMCall
+from arena.types import PaidAttempt
 from tests.unit.llm.asking import ask, ask_at_once, asking, scripted, with_model
 from tests.unit.llm.chat_server import Play, completion, failure, serving
 
@@ -155,7 +155,7 @@ def test_a_server_is_not_kept_when_told(cache_file: Path) -> None:
     assert not again.call.replayed
 
 
-def a_dollar_each(call: LLMCall) -> float:
+def a_dollar_each(paid: PaidAttempt) -> float:
     return 1.0
 
 
@@ -164,9 +164,9 @@ def test_the_budget_is_charged_for_what_was_paid_and_asked_before_every_call(cac
     with serving(completion("ok", USAGE)) as server:
         chosen = settings(server.base_url)
         asked_again(chosen, cache_file, {}, {"sample": 1}, budget=budget)
-        assert budget.spent_tokens == 28
+        assert budget.spent.tokens == 28
         (replayed,) = asked_again(chosen, cache_file, {}, budget=budget)
-        assert (replayed.call.replayed, budget.spent_tokens) == (True, 28)
+        assert (replayed.call.replayed, budget.spent.tokens) == (True, 28)
         with pytest.raises(BudgetError, match="max_tokens 28"):
             asked_again(chosen, cache_file, {"sample": 2}, budget=budget)
     assert len(server.requests) == 2
@@ -180,4 +180,4 @@ def test_the_budget_is_charged_for_attempts_of_a_call_that_fails_or_stops_the_ru
         assert reply.text is None
     with serving(paid, failure(401)) as server, pytest.raises(ModelSetupError):
         ask(settings(server.base_url), budget=budget)
-    assert (budget.spent_tokens, budget.spent_usd) == (24, 4.0)
+    assert (budget.spent.tokens, budget.spent.usd) == (24, 4.0)

@@ -20,10 +20,6 @@ from arena.types import LLMCall
 from tests.unit.llm.asking import asking, scripted, with_model
 
 
-def free(call: LLMCall) -> float:
-    return 0.0
-
-
 def handed_out(folder: Path) -> int:
     """Requests that the fake answered."""
     return len((folder / "tally.jsonl").read_text().splitlines())
@@ -56,13 +52,13 @@ def latencies(**seconds: float) -> list[dict[str, Any]]:
 
 def test_a_spent_budget_loses_no_reply_that_is_being_paid(tmp_path: Path) -> None:
     model = scripted(tmp_path, {"tally": "tally.jsonl", "rules": latencies(quick=0.0, slow=0.2)}, cache=True)
-    budget = Budget(None, 1, free)
+    budget = Budget(None, 1)
     with ReplyCache(tmp_path / "replies.sqlite") as cache:
         error = stopped_by(model, ["quick", "slow"], cache=cache, budget=budget)
         assert isinstance(error, BudgetError)
         lines = [json.loads(line) for line in (tmp_path / "tally.jsonl").read_text().splitlines()]
         assert len(lines) == 2
-        assert budget.spent_tokens == sum(line["input_tokens"] + line["output_tokens"] for line in lines)
+        assert budget.spent.tokens == sum(line["input_tokens"] + line["output_tokens"] for line in lines)
 
         async def again(model: LLMClient) -> bool:
             return (await model.complete(asking([Message("user", "slow")]))).call.replayed
@@ -74,7 +70,7 @@ def test_a_call_that_has_begun_is_tried_again_when_the_budget_is_spent(tmp_path:
     again: dict[str, Any] = {"when": "again", "error": 503, "latency_seconds": 0.1, "times": 1}
     model = scripted(tmp_path, {"tally": "tally.jsonl", "rules": [again]}, cache=True)
     with ReplyCache(tmp_path / "replies.sqlite") as cache:
-        assert isinstance(stopped_by(model, ["quick", "again"], cache=cache, budget=Budget(None, 1, free)), BudgetError)
+        assert isinstance(stopped_by(model, ["quick", "again"], cache=cache, budget=Budget(None, 1)), BudgetError)
         assert handed_out(tmp_path) == 3
 
         async def replayed(model: LLMClient) -> LLMCall:
@@ -85,7 +81,7 @@ def test_a_call_that_has_begun_is_tried_again_when_the_budget_is_spent(tmp_path:
 
 def test_the_budget_is_asked_after_the_wait_for_a_slot(tmp_path: Path) -> None:
     model = scripted(tmp_path, {"tally": "tally.jsonl", "latency_seconds": 0.01}, concurrency=1)
-    assert isinstance(stopped_by(model, [f"prompt {n}" for n in range(9)], budget=Budget(None, 1, free)), BudgetError)
+    assert isinstance(stopped_by(model, [f"prompt {n}" for n in range(9)], budget=Budget(None, 1)), BudgetError)
     assert handed_out(tmp_path) == 1
 
 

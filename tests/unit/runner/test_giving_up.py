@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from arena.errors import StrategyError
-from arena.llm.ledger import GIVEN_UP
+from arena.llm.metering import GIVEN_UP
 from arena.protocols import Message, ModelRequest, Reply, Tools
 from arena.runner import run_one
 from arena.runner.giving_up import to_its_end

@@ -2,15 +2,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena.config import RunConfig, validate_config
 from arena.errors import BudgetError, ConfigError, RunStoreError
-from arena.store import RunStore
-from arena.types import Score, Verdict
-from experiments.costs.spending import check_budget, given_up_note, open_budget, price_table, reply_cache, spent_note
-from experiments.judging.opening import judge_budget
+from arena.journal import scan
+from arena.llm.budget import Spent
+from arena.llm.metering import GIVEN_UP
+from arena.store import PAID, RunStore
+from arena.types import CallAttempt, PaidAttempt, Score, Verdict
+from experiments.costs.spending import check_budget, open_budget, paying, price_table, reply_cache
 from experiments.manifests.manifest import model_warnings
 from tests.samples import answered, call
 
@@ -49,26 +52,72 @@ def test_a_listed_model_at_another_address_has_no_price() -> None:
         check_budget(elsewhere, price_table(elsewhere, STARTED))
 
 
-def test_what_the_journal_has_is_spent(stopped: RunStore) -> None:
+def test_what_the_journal_of_a_run_without_a_ledger_has_is_spent(stopped: RunStore) -> None:
     budget = open_budget(config(prices=PRICED, budget={"max_usd": 210}), stopped)
-    assert (budget.spent_usd, budget.spent_tokens) == (210.0, 210)
+    assert (budget.spent.usd, budget.spent.tokens) == (210.0, 210)
     with pytest.raises(BudgetError):
         budget.check()
 
 
-def test_what_given_up_questions_spent_is_spent_too(stopped: RunStore) -> None:
-    for usd, tokens in ((105.0, 105), (1.0, 2)):
-        stopped.write_manifest(stopped.manifest() | given_up_note(stopped.manifest(), usd, tokens))
+@pytest.mark.parametrize(
+    ("notes", "wanted"),
+    [
+        ({"given_up": {"usd": 106.0, "tokens": 107}}, (316.0, 317)),
+        ({"spent": {"usd": 315.0, "tokens": 315}}, (315.0, 315)),
+    ],
+)
+def test_what_its_manifest_says_was_spent_beside_is_spent_too(
+    stopped: RunStore, notes: dict[str, Any], wanted: tuple[float, int]
+) -> None:
+    stopped.write_manifest(stopped.manifest() | notes)
     budget = open_budget(config(prices=PRICED, budget={"max_tokens": 1_000}), stopped)
-    assert (budget.spent_usd, budget.spent_tokens) == (316.0, 317)
+    assert (budget.spent.usd, budget.spent.tokens) == wanted
 
 
-def test_what_a_stopped_session_knew_to_be_spent_is_spent(stopped: RunStore) -> None:
-    budget = open_budget(config(prices=PRICED, budget={"max_usd": 1_000}), stopped)
-    budget.charge(call())
-    stopped.write_manifest(stopped.manifest() | spent_note(budget))
-    again = open_budget(config(prices=PRICED, budget={"max_usd": 1_000}), stopped)
-    assert (again.spent_usd, again.spent_tokens) == (315.0, 315)
+def paid(number: int = 1, **changes: Any) -> PaidAttempt:
+    attempt = changes.pop("attempt", CallAttempt(100, 5))
+    return replace(PaidAttempt("question", "fake:", "generate", "0" * 16, number, attempt), **changes)
+
+
+def test_a_ledger_that_is_begun_late_begins_with_what_was_spent_before(stopped: RunStore) -> None:
+    settings = config(prices=PRICED, budget={"max_usd": 1_000})
+    budget = open_budget(settings, stopped)
+    with paying(budget, stopped):
+        budget.pay(paid())
+    assert [one.purpose for one in stopped.paid()] == ["before", "question"]
+    spent = open_budget(settings, stopped).spent
+    assert (spent.usd, spent.tokens) == (315.0, 315)
+    assert stopped.manifest()["spent"]["tokens"] == 315
+    with paying(open_budget(settings, stopped), stopped):
+        pass
+    assert open_budget(settings, stopped).spent == spent
+
+
+def test_a_ledger_is_all_that_counts_and_a_line_cut_short_does_not(stopped: RunStore) -> None:
+    with stopped.paying() as ledger:
+        ledger.enter(paid())
+        ledger.enter(paid(2, attempt=CallAttempt(None, None), reserved_input_tokens=30, reserved_output_tokens=256))
+        ledger.enter(paid(purpose="judge", base_url="http://127.0.0.1:1/v1"))
+    path = stopped.folder / PAID
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole.splitlines()[-1][:-9])
+    budget = open_budget(config(prices=PRICED), stopped)
+    assert budget.spent == Spent(210.0, 210, 3, 1, 286.0, 286)
+    with paying(budget, stopped):
+        budget.pay(paid())
+    assert path.read_bytes().startswith(whole)
+    assert len(list(stopped.paid())) == 4
+    assert len({line.key for line in scan(path)}) == 4
+
+
+def test_a_ledger_with_damage_in_the_middle_is_refused_by_name(stopped: RunStore) -> None:
+    with stopped.paying() as ledger:
+        ledger.enter(paid())
+        ledger.enter(paid())
+    path = stopped.folder / PAID
+    path.write_bytes(path.read_bytes().replace(b"100", b"999", 1))
+    with pytest.raises(RunStoreError, match=r"paid.jsonl, line 1: damaged"):
+        open_budget(config(), stopped)
 
 
 def test_what_judges_took_is_spent_too_and_what_was_asked_for_again_is_spent_twice(stopped: RunStore) -> None:
@@ -81,20 +130,18 @@ def test_what_judges_took_is_spent_too_and_what_was_asked_for_again_is_spent_twi
     with stopped.judging() as journal:
         journal.append(unread)
         journal.append(replace(unread, score=Score("faithfulness", 1.0)))
-    assert open_budget(judged, stopped).spent_tokens == 4 * 105
-    assert judge_budget(judged, stopped).spent_tokens == 4 * 105
+    assert open_budget(judged, stopped).spent.tokens == 4 * 105
 
 
-def test_the_journal_is_not_read_for_a_bound_that_is_not_set(stopped: RunStore) -> None:
-    stopped.records_path.write_bytes(b"no line of a journal\n")
-    assert open_budget(config(prices=PRICED), stopped).spent_tokens == 0
-    with pytest.raises(RunStoreError):
-        open_budget(config(prices=PRICED, budget={"max_usd": 5}), stopped)
+def test_replays_and_requests_that_were_given_up_are_not_taken_for_paid(stopped: RunStore) -> None:
+    with stopped.writing() as journal:
+        calls = (call(replayed=True), call(attempts=(CallAttempt(None, None, fault=GIVEN_UP),)))
+        journal.append(replace(answered("q3", "x"), calls=calls))
+    assert open_budget(config(), stopped).spent.tokens == 210
 
 
 def test_a_new_run_has_spent_nothing(tmp_path: Path) -> None:
-    budget = open_budget(config(), RunStore(tmp_path / "none"))
-    assert (budget.spent_usd, budget.spent_tokens) == (0.0, 0)
+    assert open_budget(config(), RunStore(tmp_path / "none")).spent == Spent()
 
 
 @pytest.mark.parametrize(
