@@ -15,6 +15,10 @@ datasets_app = typer.Typer(help="What can be asked: list, inspect and make datas
 models_app = typer.Typer(help="Weights that need no account: list and fetch.", no_args_is_help=True)
 strategies_app = typer.Typer(help="The contestants: list, show beside their papers, label.", no_args_is_help=True)
 index_app = typer.Typer(help="The index of a corpus: build, inspect and verify.", no_args_is_help=True)
+MovedData = Annotated[
+    str | None,
+    typer.Option("--dataset", help="Where the run's data lie now, if they were moved, as in jsonl:NEW."),
+]
 
 
 def given(**options: Any) -> dict[str, Any]:
@@ -134,11 +138,12 @@ def strategies_labels(
     ],
     out: Annotated[Path, typer.Option(help="File to write, used as adaptive:policy=oracle:oracle_labels=FILE.")],
     mode: Annotated[str | None, typer.Option(help="The retrieval mode that counts, where the run has several.")] = None,
+    dataset: MovedData = None,
 ) -> None:
     """Label each question of a run with the simplest strategy that answered it right: A, B or C."""
     from experiments.contestants.commands import label_run
 
-    print(label_run(run_folder, out, mode))
+    print(label_run(run_folder, out, mode, dataset))
 
 
 @index_app.command("build")

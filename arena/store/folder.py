@@ -88,19 +88,23 @@ def _is_time(text: str) -> bool:
 
 
 class RunStore:
-    """One run folder. What writes takes the folder's lock, which one process holds at a time; reading needs none."""
+    """One run folder. What writes takes the folder's lock, which one process holds at a time; reading needs none.
 
-    def __init__(self, folder: Path) -> None:
+    `data_at`: the spec of the run's dataset where it lies now (None: where the run's settings say).
+    """
+
+    def __init__(self, folder: Path, data_at: str | None = None) -> None:
         self.folder = folder
+        self.data_at = data_at
         self._lock = RunLock(folder)
         self._surveys = Surveys(folder)
 
     @classmethod
-    def open(cls, folder: Path) -> RunStore:
+    def open(cls, folder: Path, data_at: str | None = None) -> RunStore:
         """An existing run."""
         if not (folder / MANIFEST).is_file():
             raise RunStoreError(f"no run in {str(folder)!r}: a run folder holds {MANIFEST}")
-        return cls(folder)
+        return cls(folder, data_at)
 
     @property
     def run_id(self) -> str:

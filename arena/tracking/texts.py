@@ -35,7 +35,7 @@ def texts_of(run: FinishedRun) -> Texts:
     """The dataset of `run`, if it is still where it was and what it was."""
     asked = run.board.dataset
     try:
-        dataset = load_dataset(asked.name)
+        dataset = load_dataset(run.store.data_at or asked.name)
     except UserError as error:
         return Texts(note=f"traces name questions and documents by id alone: {error}")
     if dataset.fingerprint != asked.fingerprint:

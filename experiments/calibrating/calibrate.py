@@ -20,7 +20,9 @@ _CALIBRATE: Mapping[str, Callable[[DevRun], Finding]] = dict(
 )
 
 
-def calibrate_run(run_folder: Path, target: str | None, out: Path | None, reporter: Reporter) -> Calibration:
+def calibrate_run(
+    run_folder: Path, target: str | None, out: Path | None, reporter: Reporter, data_at: str | None = None
+) -> Calibration:
     """Choose what the run can tell, and write what may be used.
 
     Args:
@@ -28,6 +30,7 @@ def calibrate_run(run_folder: Path, target: str | None, out: Path | None, report
         target: one of TARGETS; None = every one that the run can tell of.
         out: the config to write; None = calibrated.yaml in the run's folder.
         reporter: who is warned of what does not separate.
+        data_at: where its dataset lies now (None: where its settings say).
 
     Raises:
         UnknownNameError: there is no such target.
@@ -37,7 +40,7 @@ def calibrate_run(run_folder: Path, target: str | None, out: Path | None, report
     if target is not None and target not in TARGETS:
         raise UnknownNameError("target", target, TARGETS)
     place = out or run_folder / NAME
-    run = open_dev_run(run_folder)
+    run = open_dev_run(run_folder, data_at)
     require_place(place)
     findings, untold = [], {}
     for name in TARGETS if target is None else (target,):

@@ -63,14 +63,14 @@ class DevRun:
         return found[0]
 
 
-def open_dev_run(folder: Path) -> DevRun:
-    """Read a run.
+def open_dev_run(folder: Path, data_at: str | None = None) -> DevRun:
+    """Read a run, whose dataset lies at `data_at` (None: where its settings say).
 
     Raises:
         RunStoreError: it is none, not finished, or cannot be read.
         ConfigError: it asks questions that do not belong to the part dev.
     """
-    store = RunStore.open(folder)
+    store = RunStore.open(folder, data_at)
     past = open_past_run(store)
     if past.manifest["status"] != FINISHED:
         raise RunStoreError(f"run {store.run_id!r} is not finished: go on with {resume_command(store)}, then calibrate")

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.cli_groups import MovedData
+
 
 def calibrate(
     run_folder: Annotated[Path, typer.Argument(help="A finished run on the dev part, as in runs/RUN_ID.")],
@@ -14,6 +16,7 @@ def calibrate(
         str | None, typer.Option(help="rerank, corrective, self_rag or router; default: all the run can tell of.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Config to write; default: calibrated.yaml in the folder.")] = None,
+    dataset: MovedData = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Choose thresholds by what they cost and bring on dev questions, and write them as a config for the next run."""
@@ -23,5 +26,5 @@ def calibrate(
     from experiments.calibrating.output import print_calibration
     from experiments.terminal.progress import Reporter
 
-    found = calibrate_run(run_folder, target, out, Reporter(Console(stderr=True), quiet=json))
+    found = calibrate_run(run_folder, target, out, Reporter(Console(stderr=True), quiet=json), dataset)
     print_calibration(found, Console(), json=json)

@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from experiments.cli_groups import MovedData
+
 
 def compare(
     run_folders: Annotated[list[Path], typer.Argument(help="Two runs or more, as in runs/RUN_ID.")],
+    dataset: MovedData = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show several runs as one leaderboard, and in which settings they differ. Asks no model and writes nothing.
@@ -25,5 +28,5 @@ def compare(
     from experiments.comparing.table import print_compared
     from experiments.terminal.progress import Reporter
 
-    compared = compare_runs(run_folders, Reporter(Console(stderr=True), quiet=json))
+    compared = compare_runs(run_folders, Reporter(Console(stderr=True), quiet=json), dataset)
     print_compared(compared, Console(), json=json)

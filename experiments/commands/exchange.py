@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from experiments.cli_groups import given
+from experiments.cli_groups import MovedData, given
 
 
 def import_(
@@ -54,11 +54,12 @@ def export(
             help="trec (run files and qrels), ranx, ragas (EvaluationDataset), csv, or answers (as arena import reads)."
         ),
     ] = "csv",
+    dataset: MovedData = None,
 ) -> None:
     """Write a run in the format of another tool, one file per cell."""
     from experiments.exchange.exporting import export_run
 
-    exported = export_run(run_folder, format, out)
+    exported = export_run(run_folder, format, out, dataset)
     for file in exported.files:
         print(exported.folder / file)
     for cell, number in exported.left_out.items():

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.cli_groups import MovedData
+
 
 def gate(
     run_folder: Annotated[Path, typer.Argument(help="The run to judge, as in runs/RUN_ID.")],
@@ -14,6 +16,7 @@ def gate(
     policy: Annotated[Path | None, typer.Option(help="YAML file of margins and floors; default: built in.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="File for a summary to put under a pull request.")] = None,
     junit: Annotated[Path | None, typer.Option(help="File for JUnit XML.")] = None,
+    dataset: MovedData = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Check that a run is not worse than a baseline by more than a margin, and not below floors. Asks no model.
@@ -29,7 +32,7 @@ def gate(
     from experiments.gating.gate import gate_run
     from experiments.gating.output import write_gate
 
-    verdict = gate_run(run_folder, baseline, policy)
+    verdict = gate_run(run_folder, baseline, policy, dataset)
     write_gate(verdict, Console(), markdown=markdown, junit=junit, json=json)
     if not verdict.passed:
         raise typer.Exit(1)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from experiments.cli_groups import given
+from experiments.cli_groups import MovedData, given
 
 
 def judge(
@@ -27,6 +27,7 @@ def judge(
         Path | None,
         typer.Option(help='Labels by people: {"question_id": "q1", "correct": true, "cell": KEY} a line.'),
     ] = None,
+    dataset: MovedData = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the tables.")] = False,
 ) -> None:
     """Let a model judge the answers of a finished run with RAGAS, and derive its leaderboard anew.
@@ -49,7 +50,9 @@ def judge(
         metrics=[name.strip() for name in metrics.split(",") if name.strip()] if metrics else None,
         repeats=repeats,
     )
-    store, board = judge_folder(run_folder, config, options, labels, Reporter(Console(stderr=True), quiet=json))
+    store, board = judge_folder(
+        run_folder, config, options, labels, Reporter(Console(stderr=True), quiet=json), dataset
+    )
     if json:
         print(store.leaderboard_json(), end="", flush=True)
         return

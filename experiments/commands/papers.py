@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.cli_groups import MovedData
+
 papers_app = typer.Typer(help="Published figures: list them, hold a run beside them.", no_args_is_help=True)
 
 
@@ -27,6 +29,7 @@ def papers_list(
 @papers_app.command("compare")
 def papers_compare(
     run_folder: Annotated[Path, typer.Argument(help="A run, as in runs/RUN_ID.")],
+    dataset: MovedData = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Hold a run beside the published figures that it could be held beside, and name each setting that differs."""
@@ -37,11 +40,11 @@ def papers_compare(
     from experiments.runs.study import read_leaderboard, staleness
     from experiments.terminal.progress import Reporter
 
-    store = RunStore.open(run_folder)
+    store = RunStore.open(run_folder, dataset)
     read_leaderboard(store)  # a run without one has nothing to compare, and this says how to get one
     if stale := staleness(store):
         Reporter(Console(stderr=True)).warn(stale)
-    print_comparisons(compare_with_papers(run_folder), Console(), json=json)
+    print_comparisons(compare_with_papers(run_folder, dataset), Console(), json=json)
 
 
 @papers_app.command("questions")

@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from experiments.cli_groups import MovedData
+
 
 def report(
     run_folder: Annotated[Path, typer.Argument(help="A run, as in runs/RUN_ID; it need not be finished.")],
     out: Annotated[Path | None, typer.Option(help="File to write; default: report.html in the run folder.")] = None,
+    dataset: MovedData = None,
 ) -> None:
     """Write a run's report: one HTML file that needs no network. Asks no model.
 
@@ -22,4 +25,4 @@ def report(
     from experiments.reporting.write import write_report
     from experiments.terminal.progress import Reporter
 
-    print(write_report(run_folder, out, Reporter(Console(stderr=True))))
+    print(write_report(run_folder, out, Reporter(Console(stderr=True)), data_at=dataset))

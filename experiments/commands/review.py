@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.cli_groups import MovedData
+
 review_app = typer.Typer(help="Let people judge answers: export a sheet, import what they said.", no_args_is_help=True)
 
 
@@ -17,6 +19,7 @@ def review_export(
     limit: Annotated[int | None, typer.Option(min=1, help="Answers per cell, a seeded sample; default: all.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the sample and of the order of rows.")] = 0,
     gold: Annotated[bool, typer.Option("--gold/--hide-gold", help="Whether reviewers see the gold answers.")] = True,
+    dataset: MovedData = None,
 ) -> None:
     """Write answers beside their passages as a sheet, one column per criterion, in an order that hides strategies.
 
@@ -24,13 +27,14 @@ def review_export(
     """
     from experiments.reviewing.sheet import export_sheet
 
-    print(export_sheet(run_folder, out, limit=limit, seed=seed, gold=gold))
+    print(export_sheet(run_folder, out, limit=limit, seed=seed, gold=gold, data_at=dataset))
 
 
 @review_app.command("import")
 def review_import(
     run_folder: Annotated[Path, typer.Argument(help="The run whose answers were judged.")],
     sheets: Annotated[list[Path], typer.Argument(help="Filled sheets, one or more per rater.")],
+    dataset: MovedData = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Read filled sheets: agreement between raters, within a rater and with the judge; labels for the judge card.
@@ -43,5 +47,5 @@ def review_import(
     from experiments.reviewing.printing import print_review
     from experiments.terminal.progress import Reporter
 
-    found = import_sheets(run_folder, sheets, Reporter(Console(stderr=True), quiet=json))
+    found = import_sheets(run_folder, sheets, Reporter(Console(stderr=True), quiet=json), dataset)
     print_review(found, Console(), json=json)

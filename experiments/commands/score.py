@@ -19,7 +19,8 @@ def score(
         Path | None, typer.Option(help="Predictions in MuSiQue's official format, one JSON object a line.")
     ] = None,
     dataset: Annotated[
-        str | None, typer.Option(help="What --predictions are scored against without a run: musique:PATH.")
+        str | None,
+        typer.Option(help="What --predictions are scored against without a run; where the run's data lie now."),
     ] = None,
     details: Annotated[bool, typer.Option("--details", help="Print all that `arena show` prints.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

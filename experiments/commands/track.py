@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from arena.errors import TrackingError, UserError
+from experiments.cli_groups import MovedData
 
 
 def track(
@@ -16,6 +17,7 @@ def track(
         int | None,
         typer.Option(min=0, help="Questions per cell that become traces, failures first; default: the run's setting."),
     ] = None,
+    dataset: MovedData = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Copy a finished run to MLflow: a parent run, a run for every cell, and traces of some questions.
@@ -28,7 +30,7 @@ def track(
     from arena.store import RunStore
     from experiments.terminal.tables import as_json
 
-    store = RunStore.open(run_folder)
+    store = RunStore.open(run_folder, dataset)
     if traces is None:
         traces = validate_config(store.manifest()["config"], f"run {store.run_id!r}").traces
     try:

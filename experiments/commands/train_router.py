@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from arena.errors import ConfigError
+from experiments.cli_groups import MovedData
 
 
 def train_router(
@@ -28,6 +29,7 @@ def train_router(
     cost_bias: Annotated[float, typer.Option(min=0, max=100, help="Preference for cheaper labels to measure.")] = 0.0,
     epochs: Annotated[int | None, typer.Option(min=1, help="Of a T5; default 35.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Default: that of the run.")] = None,
+    dataset: MovedData = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Train a router on dev questions, measure it on questions it cannot know, and write its folder and card."""
@@ -41,7 +43,16 @@ def train_router(
     from experiments.terminal.progress import Reporter
 
     request = Request(
-        run_folder, out, eval_run, model, "silver" if labels == "silver" else "both", mode, cost_bias, seed, epochs
+        run_folder,
+        out,
+        eval_run,
+        model,
+        "silver" if labels == "silver" else "both",
+        mode,
+        cost_bias,
+        seed,
+        epochs,
+        dataset,
     )
     found = train(request, Reporter(Console(stderr=True), quiet=json))
     print_router(found, out, Console(), json=json)

@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from experiments.cli_groups import MovedData
+
 
 def verify(
     run_folder: Annotated[Path, typer.Argument(help="A run, as in runs/RUN_ID.")],
+    dataset: MovedData = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Derive everything that a run wrote down again, and say what differs. Asks no model and writes nothing.
@@ -23,7 +26,7 @@ def verify(
     from experiments.verification import verify_run
     from experiments.verification.table import checks_fields, checks_table, is_verified, verdict_text
 
-    checks = verify_run(run_folder)
+    checks = verify_run(run_folder, dataset)
     if json:
         print(as_json(checks_fields(run_folder.resolve().name, checks)))
     else:

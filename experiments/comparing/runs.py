@@ -25,15 +25,17 @@ JudgeShas = Mapping[str, Mapping[str, str | None]]
 """Run -> metric -> who judged it."""
 
 
-def compare_runs(folders: Sequence[Path], reporter: Reporter) -> Compared:
+def compare_runs(folders: Sequence[Path], reporter: Reporter, data_at: str | None = None) -> Compared:
     """All cells of all runs, scored anew, on the questions that the runs share, at the prices of the last one.
+
+    `data_at`: where their dataset lies now (None: where the settings of the first say).
 
     Raises:
         ConfigError: fewer than two runs, one of them twice, or they share no question.
         RunStoreError: one cannot be read, has no answers yet, or was asked of other data.
         DatasetError: the data cannot be loaded.
     """
-    opened = open_alike(_stores(folders))
+    opened = open_alike(_stores(folders, data_at))
     runs = dict(zip(_labels(folders, opened), opened, strict=True))
     for label, run in runs.items():
         if run.n_missing:
@@ -63,13 +65,13 @@ def compare_runs(folders: Sequence[Path], reporter: Reporter) -> Compared:
     )
 
 
-def _stores(folders: Sequence[Path]) -> list[RunStore]:
+def _stores(folders: Sequence[Path], data_at: str | None) -> list[RunStore]:
     if len(folders) < 2:
         raise ConfigError("one run is no comparison: name two run folders or more")
     places = [folder.resolve() for folder in folders]
     if repeated := [folder for folder, place in zip(folders, places, strict=True) if places.count(place) > 1]:
         raise ConfigError(f"run {str(repeated[0])!r} is named more than once: a run is not compared with itself")
-    return [RunStore.open(folder) for folder in places]
+    return [RunStore.open(folder, data_at) for folder in places]
 
 
 def _labels(folders: Sequence[Path], runs: Sequence[PastRun]) -> list[str]:

@@ -12,11 +12,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from arena.datasets import load_dataset
 from arena.errors import ConfigError
 from arena.store import RunStore
 from experiments.contestants.facts import Setting, StrategyFacts, facts_of
 from experiments.contestants.labels import write_labels
+from experiments.scoring.conclusion import open_past_run
 from strategies import find_strategy, strategy_names
 from strategies.fidelity import Clause
 
@@ -61,13 +61,13 @@ def facts_text(facts: StrategyFacts) -> str:
     return "\n\n".join("\n".join(block) for block in _blocks(facts))
 
 
-def label_run(run_folder: Path, out: Path, mode: str | None) -> str:
+def label_run(run_folder: Path, out: Path, mode: str | None, data_at: str | None = None) -> str:
     """Write the labels of a run's questions to `out`; how many of each there are, and how many come from a prior.
 
     Raises what `experiments.contestants.labels.write_labels` does.
     """
-    store = RunStore.open(run_folder)
-    found = write_labels(store, load_dataset(store.manifest()["config"]["dataset"]), out, mode)
+    store = RunStore.open(run_folder, data_at)
+    found = write_labels(store, open_past_run(store).dataset, out, mode)
     by_label = Counter(found.labels.values())
     counts = ", ".join(f"{label}: {by_label[label]:,}" for label in sorted(by_label)) or "none"
     priors = sum(count for (source, _), count in found.counts.items() if source == "prior")

@@ -44,8 +44,10 @@ class Exported:
     n_missing: int
 
 
-def export_run(run_folder: Path, form: str, out: Path) -> Exported:
+def export_run(run_folder: Path, form: str, out: Path, data_at: str | None = None) -> Exported:
     """Write a run to the folder `out` in one of FORMATS, whole or not at all.
+
+    `data_at`: where its dataset lies now (None: where its settings say).
 
     Raises:
         UnknownNameError: no such format.
@@ -54,7 +56,7 @@ def export_run(run_folder: Path, form: str, out: Path) -> Exported:
     """
     if form not in FORMATS:
         raise UnknownNameError("format", form, FORMATS)
-    run = open_past_run(RunStore.open(run_folder))
+    run = open_past_run(RunStore.open(run_folder, data_at))
     if run.n_missing == len(run.plan.keys()):
         raise RunStoreError(f"run {run.store.run_id!r} has no record yet: {resume_command(run.store)} goes on with it")
     left_out: dict[str, int] = {}

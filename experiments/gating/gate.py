@@ -26,13 +26,14 @@ from experiments.process.resuming import resume_command
 from experiments.scoring.conclusion import PastRun, score_run
 
 
-def gate_run(run_folder: Path, baseline: Path | None, policy: Path | None) -> GateVerdict:
+def gate_run(run_folder: Path, baseline: Path | None, policy: Path | None, data_at: str | None = None) -> GateVerdict:
     """Judge a run.
 
     Args:
         run_folder: the run.
         baseline: what it must not be worse than; None: only floors and ceilings are checked.
         policy: YAML file (None: MARGINS with a baseline, the floors of ALONE without).
+        data_at: where the dataset of both lies now (None: where the settings of the first say).
 
     Raises:
         ConfigError: the policy cannot be read, means a cell that is not there, or asks nothing; cells cannot be paired.
@@ -43,7 +44,7 @@ def gate_run(run_folder: Path, baseline: Path | None, policy: Path | None) -> Ga
         raise ConfigError(
             f"nothing to check: policy {str(policy)!r} has neither floors nor ceilings; name some, or a --baseline"
         )
-    runs = open_alike([RunStore.open(folder) for folder in (run_folder, baseline) if folder is not None])
+    runs = open_alike([RunStore.open(folder, data_at) for folder in (run_folder, baseline) if folder is not None])
     for run in runs:
         _check_finished(run)
     run, old_run = runs[0], runs[1] if len(runs) > 1 else None

@@ -34,15 +34,17 @@ class Inspection:
     documents: Mapping[str, Document]
 
 
-def inspect_question(run_folder: Path, question_id: str, cell_names: Sequence[str] = ()) -> Inspection:
-    """Everything that is known of one question of a run.
+def inspect_question(
+    run_folder: Path, question_id: str, cell_names: Sequence[str] = (), data_at: str | None = None
+) -> Inspection:
+    """Everything that is known of one question of a run, whose dataset lies at `data_at` (None: where it says).
 
     Raises:
         RunStoreError: there is no such run, or no such question in it; or it is damaged.
         UnknownNameError: a cell is none of the run's.
         DatasetError: the dataset cannot be loaded.
     """
-    run = open_past_run(RunStore.open(run_folder))
+    run = open_past_run(RunStore.open(run_folder, data_at))
     planned = run.plan.cells
     check_asked(run.store, question_id, {one for cell in planned for one in cell.question_ids})
     chosen = {one.key for one in chosen_cells([one.cell for one in planned], cell_names)}

@@ -20,7 +20,12 @@ from experiments.terminal.progress import Reporter
 
 
 def judge_folder(
-    run_folder: Path, judge_from: Path | None, options: Mapping[str, Any], labels: Path | None, reporter: Reporter
+    run_folder: Path,
+    judge_from: Path | None,
+    options: Mapping[str, Any],
+    labels: Path | None,
+    reporter: Reporter,
+    data_at: str | None = None,
 ) -> tuple[RunStore, Leaderboard]:
     """Judge what has no verdict yet, and derive the run's leaderboard anew.
 
@@ -30,6 +35,7 @@ def judge_folder(
         options: settings over its, nested as in `JudgeConfig`; with another model than the run's own, over none.
         labels: people's labels of its answers, to be kept in the run folder (None: those that are there).
         reporter: who hears of progress.
+        data_at: where its dataset lies now (None: where its settings say).
 
     Raises:
         RunStoreError: there is no finished run in `run_folder`.
@@ -37,7 +43,7 @@ def judge_folder(
         DatasetError: `labels` cannot be read.
         RunInterrupted: the judging was stopped; verdicts are kept.
     """
-    store = RunStore.open(run_folder)
+    store = RunStore.open(run_folder, data_at)
     with store.holding():
         run = open_past_run(store)
         if run.manifest["status"] != FINISHED:

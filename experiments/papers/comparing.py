@@ -20,16 +20,17 @@ from experiments.papers.settings.shape import Counterpart, NoCounterpart, PaperS
 __all__ = ["compare_with_papers", "print_comparisons"]
 
 
-def compare_with_papers(run_folder: Path) -> tuple[PaperComparison, ...]:
+def compare_with_papers(run_folder: Path, data_at: str | None = None) -> tuple[PaperComparison, ...]:
     """Every published result on a dataset of the run's name, each beside the cell whose settings differ least.
 
     Of cells that differ in as many settings, the first. A system that no strategy here is, or none of the run, has no
     cell. Empty where no paper used such a dataset, and where the run has no leaderboard yet.
+    `data_at`: where its dataset lies now (None: where its settings say).
 
     Raises:
         RunStoreError: there is no run, or its leaderboard is damaged.
     """
-    store = RunStore.open(run_folder)
+    store = RunStore.open(run_folder, data_at)
     if not (store.folder / LEADERBOARD).exists():
         return ()
     run = OurRun.read(store)

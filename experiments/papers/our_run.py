@@ -38,7 +38,7 @@ class OurRun:
         """The test questions of IRCoT, drawn from this run's data; None where these cannot be had as they were."""
         asked = self.board.dataset
         try:
-            found = load_dataset(asked.name)
+            found = load_dataset(self.store.data_at or asked.name)
             same = found.fingerprint == asked.fingerprint
             return frozenset(draw([one.question_id for one in found.questions])) if same else None
         except DatasetError:

@@ -115,4 +115,4 @@ def _so_far(run: PastRun) -> tuple[Leaderboard, ScoreTable]:
 
 def _papers(store: RunStore, reporter: Reporter) -> tuple[PaperComparison, ...]:
     reporter.say("looking up published figures ...")
-    return compare_with_papers(store.folder)
+    return compare_with_papers(store.folder, store.data_at)

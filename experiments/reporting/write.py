@@ -13,7 +13,14 @@ from experiments.reporting.source import page_source
 from experiments.terminal.progress import Reporter
 
 
-def write_report(run_folder: Path, out: Path | None, reporter: Reporter, *, dataset: Dataset | None = None) -> Path:
+def write_report(
+    run_folder: Path,
+    out: Path | None,
+    reporter: Reporter,
+    *,
+    dataset: Dataset | None = None,
+    data_at: str | None = None,
+) -> Path:
     """Write a run's page, and return where it is.
 
     Args:
@@ -21,12 +28,13 @@ def write_report(run_folder: Path, out: Path | None, reporter: Reporter, *, data
         out: the file (None: report.html in the run folder).
         reporter: who hears of progress.
         dataset: what was asked (None: loaded again).
+        data_at: where its dataset lies now (None: where its settings say).
 
     Raises:
         RunStoreError: no run, a damaged one, or the file cannot be written.
         DatasetError: the run's data cannot be loaded.
     """
-    store = RunStore.open(run_folder)
+    store = RunStore.open(run_folder, data_at)
     target = out if out is not None else store.folder / REPORT
     with no_pauses():
         source = page_source(store, reporter, dataset=dataset)

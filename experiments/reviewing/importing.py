@@ -44,7 +44,7 @@ class Review:
     criteria: tuple[CriterionReview, ...]
 
 
-def import_sheets(run_folder: Path, sheets: Sequence[Path], reporter: Reporter) -> Review:
+def import_sheets(run_folder: Path, sheets: Sequence[Path], reporter: Reporter, data_at: str | None = None) -> Review:
     """Keep what reviewers wrote, and derive labels and leaderboard from all that the run folder now holds.
 
     A rater's ratings of an answer replace those that the same rater gave it before; an empty row leaves them. Repeats
@@ -54,12 +54,13 @@ def import_sheets(run_folder: Path, sheets: Sequence[Path], reporter: Reporter) 
         run_folder: a finished run.
         sheets: filled sheets.
         reporter: who hears of progress.
+        data_at: where its dataset lies now (None: where its settings say).
 
     Raises:
         RunStoreError: there is no finished run, or its review.jsonl is damaged.
         DatasetError: something in a sheet cannot be, or no sheet holds a mark; nothing is written.
     """
-    run = open_finished(run_folder)
+    run = open_finished(run_folder, data_at)
     store = run.store
     rows = {row.row_id: row for row in review_rows(run)}
     judged = read_judged(sheets, rows, run_tag(run))

@@ -35,7 +35,9 @@ class Exported:
         return f"{self.sheet}: {self.n_rows:,} answers to judge; {self.criteria} says how"
 
 
-def export_sheet(run_folder: Path, out: Path, *, limit: int | None, seed: int, gold: bool = True) -> Exported:
+def export_sheet(
+    run_folder: Path, out: Path, *, limit: int | None, seed: int, gold: bool = True, data_at: str | None = None
+) -> Exported:
     """Write the answers of a finished run as a sheet.
 
     The order of rows follows from `seed` and the row ids, which tell neither cell nor question. The same run and
@@ -47,12 +49,13 @@ def export_sheet(run_folder: Path, out: Path, *, limit: int | None, seed: int, g
         limit: answers per cell, a seeded sample (None: all).
         seed: of the sample and of the order.
         gold: show the gold answers.
+        data_at: where its dataset lies now (None: where its settings say).
 
     Raises:
         RunStoreError: there is no finished run.
         ConfigError: `out` exists or cannot be written, or the run has no answer to judge.
     """
-    run = open_finished(run_folder)
+    run = open_finished(run_folder, data_at)
     if out.exists():
         raise ConfigError(f"{str(out)!r} exists, and may hold judgements: name another file with --out")
     criteria = out.with_name(f"{out.stem}.criteria.txt")
@@ -64,9 +67,9 @@ def export_sheet(run_folder: Path, out: Path, *, limit: int | None, seed: int, g
     return Exported(out, criteria, len(rows))
 
 
-def open_finished(run_folder: Path) -> PastRun:
+def open_finished(run_folder: Path, data_at: str | None = None) -> PastRun:
     """A run whose answers are all there. Raises `RunStoreError` for one that is not finished."""
-    run = open_past_run(RunStore.open(run_folder))
+    run = open_past_run(RunStore.open(run_folder, data_at))
     if run.manifest["status"] != FINISHED:
         raise RunStoreError(
             f"run {run.store.run_id!r} is not finished: go on with {resume_command(run.store)}, then have it reviewed"

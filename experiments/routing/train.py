@@ -23,7 +23,10 @@ LIGHT, T5 = "light", "t5"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for; see `arena train-router`. `seed` None = that of the run; `epochs` None = 35, T5 only."""
+    """What is asked for; see `arena train-router`. `seed` None = that of the run; `epochs` None = 35, T5 only.
+
+    `data_at`: where the dataset of both runs lies now (None: where their settings say).
+    """
 
     run_folder: Path
     out: Path
@@ -34,6 +37,7 @@ class Request:
     cost_bias: float = 0.0
     seed: int | None = None
     epochs: int | None = None
+    data_at: str | None = None
 
 
 def train_router(request: Request, reporter: Reporter) -> RouterOutcome:
@@ -45,8 +49,8 @@ def train_router(request: Request, reporter: Reporter) -> RouterOutcome:
         WeightsError: there is no such T5.
     """
     require_place(request.out)
-    run = open_ways_run(request.run_folder, request.mode)
-    measured_on = open_ways_run(request.eval_folder, request.mode) if request.eval_folder else None
+    run = open_ways_run(request.run_folder, request.mode, request.data_at)
+    measured_on = open_ways_run(request.eval_folder, request.mode, request.data_at) if request.eval_folder else None
     data = training_set(run, request.sources)
     seed = run.past.config.seed if request.seed is None else request.seed
     trainer = _trainer(request, run, seed, reporter)

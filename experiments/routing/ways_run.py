@@ -55,14 +55,16 @@ class WaysRun:
         return self.past.store.run_id
 
 
-def open_ways_run(folder: Path, mode: str | None) -> WaysRun:
-    """Read a run. `mode`: the retrieval mode whose cells count, where it has several.
+def open_ways_run(folder: Path, mode: str | None, data_at: str | None = None) -> WaysRun:
+    """Read a run, whose dataset lies at `data_at` (None: where its settings say).
+
+    `mode`: the retrieval mode whose cells count, where it has several.
 
     Raises:
         RunStoreError: it is none, not finished, or cannot be read.
         ConfigError: it has not one cell for every way, all of one reader.
     """
-    store = RunStore.open(folder)
+    store = RunStore.open(folder, data_at)
     past = open_past_run(store)
     if past.manifest["status"] != FINISHED:
         raise RunStoreError(f"run {store.run_id!r} is not finished: go on with {resume_command(store)}")

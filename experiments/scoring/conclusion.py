@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.config import RunConfig, validate_config
 from arena.datasets import load_corpus, load_dataset
-from arena.errors import RunStoreError
+from arena.errors import DatasetError, RunStoreError
 from arena.judges.labels import read_labels
 from arena.plan import Key, RunPlan
 from arena.prices import PriceTable
@@ -23,6 +23,8 @@ from experiments.terminal.progress import Reporter
 
 JUDGES = "judges"
 """Key of the manifest: metric -> the `judge_sha` of the verdicts that are its scores."""
+
+_ELSEWHERE = "add --dataset with the place where they are now, as in --dataset jsonl:NEW_FOLDER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def open_past_run(store: RunStore, dataset: Dataset | None = None, config: RunCo
 
     Args:
         store: its folder.
-        dataset: what was asked (None: loaded again, as the run's config names it).
+        dataset: what was asked (None: loaded again, see `data_of`).
         config: its settings (None: those in the manifest).
 
     Raises:
@@ -60,9 +62,24 @@ def open_past_run(store: RunStore, dataset: Dataset | None = None, config: RunCo
     """
     manifest = store.manifest()
     settings = config or validate_config(manifest["config"], f"run {store.run_id!r}")
-    asked = dataset or load_dataset(settings.dataset)
+    asked = dataset or data_of(store, settings.dataset)
     _check(store, asked.name, manifest["identity"].get("dataset"), asked.fingerprint)
     return PastRun(store, manifest, settings, store.plan(), asked)
+
+
+def data_of(store: RunStore, spec: str) -> Dataset:
+    """The dataset of a run whose settings name it `spec`, under that name, from where it lies now.
+
+    Raises:
+        DatasetError: it cannot be loaded; how to name another place is said.
+        UnknownNameError: its plugin is not installed.
+    """
+    try:
+        return replace(load_dataset(store.data_at or spec), name=spec)
+    except DatasetError as error:
+        if store.data_at is not None:
+            raise
+        raise DatasetError(f"{error}. If the data of run {store.run_id!r} were moved: {_ELSEWHERE}") from error
 
 
 def conclude_run(
@@ -164,7 +181,7 @@ def _check(store: RunStore, name: str, was: object, found: str) -> None:
     if was != found:
         raise RunStoreError(
             f"dataset {name!r} has fingerprint {found!r}, and run {store.run_id!r} was made on {was!r}: restore its "
-            "files; other data would give other scores"
+            f"files, or, if they were moved, {_ELSEWHERE}; other data would give other scores"
         )
 
 

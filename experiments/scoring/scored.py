@@ -26,21 +26,19 @@ def scored(
     Args:
         run_folder: a run; without predictions its derived files are written anew.
         predictions: a file in MuSiQue's official format.
-        dataset: what they are scored against, where there is no run.
+        dataset: what they are scored against, where there is no run; with one, where its dataset lies now.
         reporter: who hears of progress.
 
     Raises:
-        ConfigError: neither a run nor predictions; predictions without a dataset, or a run with one.
+        ConfigError: neither a run nor predictions; predictions without a dataset.
         UserError: what `rescore` and `score_predictions` raise.
     """
-    if run_folder is not None and dataset is not None:
-        raise ConfigError(f"a run knows its own data: leave --dataset {dataset} out")
     if predictions is None:
         if run_folder is None:
             raise ConfigError("nothing to score: name a run folder, or --predictions FILE with --dataset musique:PATH")
-        return rescore(RunStore.open(run_folder), reporter), None
+        return rescore(RunStore.open(run_folder, dataset), reporter), None
     if run_folder is not None:
-        return _as_row(RunStore.open(run_folder), predictions, reporter)
+        return _as_row(RunStore.open(run_folder, dataset), predictions, reporter)
     if dataset is None:
         raise ConfigError(
             f"what {str(predictions)!r} predicts is not said: add --dataset musique:PATH, or a run folder"
@@ -53,7 +51,7 @@ def _as_row(store: RunStore, predictions: Path, reporter: Reporter) -> tuple[Lea
     """The run's leaderboard with the predictions as its last row, on the run's questions. Writes nothing."""
     run = open_past_run(store)
     asked = {question_id for planned in run.plan.cells for question_id in planned.question_ids}
-    added = score_predictions(predictions, run.config.dataset, asked)
+    added = score_predictions(predictions, store.data_at or run.config.dataset, asked)
     reporter.say("scoring ...")
     table = score_run(run)
     return board_of(run, replace(table, cells=(*table.cells, added.row))), added.official

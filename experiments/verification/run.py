@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from arena.config import RunConfig, validate_config
-from arena.datasets import load_dataset
 from arena.errors import UserError
 from arena.store import CALLS, FINISHED, LEADERBOARD, QUESTIONS, RECORDS, SCORES, VERDICTS, RunStore
 from arena.types import Dataset
 from experiments.manifests.extending import check_version
-from experiments.scoring.conclusion import open_past_run
+from experiments.scoring.conclusion import data_of, open_past_run
 from experiments.verification.check import Check, attempted, several
 from experiments.verification.here import check_here, check_index, check_weights
 from experiments.verification.journals import check_others, check_records, check_verdicts
@@ -32,14 +31,14 @@ _SCORED = (LEADERBOARD, SCORES, QUESTIONS)
 """Files that take the dataset to derive."""
 
 
-def verify_run(folder: Path) -> list[Check]:
-    """Every check of the run in `folder`.
+def verify_run(folder: Path, data_at: str | None = None) -> list[Check]:
+    """Every check of the run in `folder`, whose dataset lies at `data_at` (None: where its settings say).
 
     Raises:
         RunStoreError: its manifest or plan cannot be read, so that there is nothing to check against.
         ConfigError: the settings in its manifest are none.
     """
-    store = RunStore.open(folder)
+    store = RunStore.open(folder, data_at)
     check_version(store)
     manifest, plan = store.manifest(), store.whole_plan()
     config = validate_config(manifest["config"], f"run {store.run_id!r}")
@@ -62,7 +61,7 @@ def verify_run(folder: Path) -> list[Check]:
 def _on_data(store: RunStore, manifest: Mapping[str, Any], config: RunConfig) -> Iterator[Check]:
     """What takes the dataset."""
     try:
-        dataset = load_dataset(config.dataset)
+        dataset = data_of(store, config.dataset)
     except UserError as error:
         yield Check("dataset", "not checked", (str(error),))
         yield from (Check(name, "not checked", ("its dataset is not to be had",)) for name in _SCORED)
