@@ -25,7 +25,15 @@ A message says what failed, on which value, and what to do next. `ModelCallError
 from __future__ import annotations
 
 import difflib
+import errno
+import sqlite3
 from collections.abc import Iterable
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+_SQLITE_FULL = {sqlite3.SQLITE_FULL}
+_SQLITE_FORBIDDEN = {sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_AUTH}
+_SQLITE_HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 class ArenaError(Exception):
@@ -105,3 +113,18 @@ class AllowanceSpent(ArenaError):  # noqa: N818  it ends a question's search, an
 
 class StrategyError(ArenaError):
     """A strategy broke its contract on one question (no answer, unknown passage, ...)."""
+
+
+def storage_advice(error: OSError | sqlite3.Error) -> str:
+    """What to do where a file of the cache cannot be written: by what the fault is, and where the cache may go."""
+    elsewhere = "set ARENA_CACHE to another folder"
+    number = getattr(error, "errno", None)
+    code = getattr(error, "sqlite_errorcode", None)
+    code = None if code is None else code & 0xFF  # extended codes tell more than is needed
+    if number in _FULL or code in _SQLITE_FULL:
+        return f"the disk is full: make room, or {elsewhere}"
+    if number in _FORBIDDEN or code in _SQLITE_FORBIDDEN:
+        return f"this user may not write there: change its permissions, or {elsewhere}"
+    if code in _SQLITE_HELD:
+        return f"another process holds it: wait for it, or {elsewhere}"
+    return elsewhere

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from arena.errors import ConfigError, UserError, WeightsError
+from arena.errors import ConfigError, UserError, WeightsError, storage_advice
 from arena.protocols import Embedding, Vectors
 from arena.types import Passage
 from indexing.chunking import indexed_text
@@ -20,7 +20,7 @@ from indexing.embedding import IndexEmbedder
 from indexing.engines import ENGINES, Engine
 from indexing.engines.settings import EngineSettings
 from indexing.integrity import stamps
-from indexing.lock import only_writer
+from indexing.lock import only_writer, unheard
 from indexing.manifest import IndexManifest, passages_fingerprint
 from indexing.opening import SHARD
 from indexing.plan import IndexPlan
@@ -39,23 +39,25 @@ class Pace:
     """How a build goes about its work; nothing here changes the index.
 
     `slice_size`: passages embedded between two progress reports; a multiple of the embedder's batch size wastes
-    nothing.
+    nothing. `tell` hears which process is waited for.
     """
 
     slice_size: int = SLICE
     progress: Progress = silent
+    tell: Callable[[str], None] = unheard
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[Path]:
-    """Be the only process that writes the index at `folder`; gives the work folder. Raises `ConfigError`."""
+def writing(folder: Path, tell: Callable[[str], None] = unheard) -> Iterator[Path]:
+    """Be the only process that writes the index at `folder`; gives the work folder. See `only_writer`.
+
+    Raises `ConfigError` where files cannot be written.
+    """
     try:
-        with only_writer(folder) as work:
+        with only_writer(folder, tell=tell) as work:
             yield work
     except OSError as error:
-        raise ConfigError(
-            f"cannot write an index to {str(folder)!r}: {error}; make room or choose another cache folder"
-        ) from error
+        raise ConfigError(f"cannot write an index to {str(folder)!r}: {error}; {storage_advice(error)}") from error
 
 
 def assemble(plan: IndexPlan, embedder: IndexEmbedder, folder: Path, work: Path, pace: Pace) -> IndexManifest:

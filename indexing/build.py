@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from arena.errors import IndexMismatchError
@@ -12,6 +12,7 @@ from indexing.chunking import WHOLE_DOCUMENTS, Chunking
 from indexing.embedding import IndexEmbedder
 from indexing.engines.settings import EngineSettings
 from indexing.integrity import damaged
+from indexing.lock import unheard
 from indexing.manifest import IndexManifest
 from indexing.opening import Index, open_index, open_planned
 from indexing.plan import IndexPlan, plan_index
@@ -41,6 +42,7 @@ def build_index(
     chunking: Chunking = WHOLE_DOCUMENTS,
     slice_size: int = SLICE,
     progress: Progress = silent,
+    tell: Callable[[str], None] = unheard,
 ) -> IndexManifest:
     """Embed the documents and leave a finished index at `folder`, replacing what was there.
 
@@ -49,11 +51,11 @@ def build_index(
     unless the embedder keeps it, as one with a `CachedEncoder` does. What the old index keeps outside its folder is
     discarded where `engine` says that it lies. Raises `DatasetError` on an empty corpus, a repeated id or a text
     that is not Unicode, `WeightsError` when the model yields vectors that are not finite or of another width than it
-    says, `ConfigError` when another process writes this index, the folder cannot be written, or the old index
-    cannot be discarded.
+    says, `ConfigError` when the folder cannot be written, or the old index cannot be discarded. Another process that
+    writes this index is waited for; `tell` hears which one.
     """
     plan = plan_index(documents, embedder, engine, chunking)
-    with writing(folder) as work:
+    with writing(folder, tell) as work:
         return assemble(plan, embedder, folder, work, Pace(slice_size, progress))
 
 
@@ -67,6 +69,7 @@ def ensure_index(
     slice_size: int = SLICE,
     thorough: bool = False,
     progress: Progress = silent,
+    tell: Callable[[str], None] = unheard,
 ) -> Index:
     """The index of these documents under `root`, built first where it is missing or cannot be read.
 
@@ -78,7 +81,7 @@ def ensure_index(
     folder = root / plan.folder_name
     index = _sound(folder, plan, thorough=thorough)
     if index is None:
-        with writing(folder) as work:
+        with writing(folder, tell) as work:
             index = _sound(folder, plan, thorough=thorough)  # may have been finished before we got the lock
             if index is None:
                 assemble(plan, embedder, folder, work, Pace(slice_size, progress))

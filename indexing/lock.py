@@ -12,9 +12,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from arena.errors import ConfigError
-
 WRITER = "writer.json"
+_FIRST_SECONDS = 0.2  # in which a writer has written who it is, and a small index is whole
+_LOOK_AGAIN_SECONDS = 5.0  # whether it is still the same process that is waited for
 
 
 def work_folder(folder: Path) -> Path:
@@ -22,22 +22,24 @@ def work_folder(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.building")
 
 
+def unheard(text: str) -> None:
+    """Tell nobody."""
+
+
 @contextmanager
-def only_writer(folder: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Iterator[Path]:
+def only_writer(
+    folder: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC), *, tell: Callable[[str], None] = unheard
+) -> Iterator[Path]:
     """Be the only process that writes the index at `folder`; gives the work folder, removed if it is left empty.
 
-    The lock is the operating system's and ends with the process, however it ends. Raises `ConfigError` naming who
-    holds it, at once, and `OSError` where files cannot be written.
+    Where another one writes it, `tell` hears who, and it is waited for. The lock is the operating system's and ends
+    with the process, however it ends: one that was killed holds nobody up. Raises `OSError` where files cannot be
+    written.
     """
     work = work_folder(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     lock = _lock(folder)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise ConfigError(
-            f"the index {str(folder)!r} is being built by {_holder(work)}: wait for it, or stop it and build again"
-        ) from None
+    _await(lock, folder, tell)
     try:
         work.mkdir(exist_ok=True)
         writer = {"pid": os.getpid(), "host": socket.gethostname(), "since": clock().isoformat(timespec="seconds")}
@@ -48,6 +50,21 @@ def only_writer(folder: Path, clock: Callable[[], datetime] = lambda: datetime.n
         with suppress(OSError):  # it holds what a later build has to discard
             work.rmdir()
         lock.release()
+
+
+def _await(lock: FileLock, folder: Path, tell: Callable[[str], None]) -> None:
+    told: str | None = None
+    patience = _FIRST_SECONDS
+    while True:
+        try:
+            lock.acquire(timeout=patience, poll_interval=_FIRST_SECONDS)
+        except Timeout:
+            holder = _holder(work_folder(folder))
+            if holder != told:
+                tell(f"the index {str(folder)!r} is being built by {holder}: waiting for it")
+            told, patience = holder, _LOOK_AGAIN_SECONDS
+        else:
+            return
 
 
 def is_being_written(folder: Path) -> bool:

@@ -13,7 +13,7 @@ from typing import IO
 
 from filelock import FileLock
 
-from arena.errors import UnknownNameError, WeightsError
+from arena.errors import UnknownNameError, WeightsError, storage_advice
 from indexing.models import WEIGHTS, WeightFile, Weights
 from indexing.progress import Progress, silent
 from indexing.sources import SOURCES, Source, SourceError, WrongFileError
@@ -56,7 +56,7 @@ def fetch(
                     _bring(weights, folder, root / DOWNLOADS / name, sources, progress)
     except OSError as error:
         raise WeightsError(
-            f"cannot store the weights {name!r} in {str(folder)!r}: {error}; make room or choose another cache folder"
+            f"cannot store the weights {name!r} in {str(folder)!r}: {error}; {storage_advice(error)}"
         ) from error
     return _entry(weights, folder)
 

@@ -19,7 +19,7 @@ from typing import Self, TypeVar
 
 from filelock import FileLock
 
-from arena.errors import ModelSetupError
+from arena.errors import ModelSetupError, storage_advice
 from arena.llm.cache_key import FORMAT
 from arena.protocols import TokenChoice
 from arena.types import CallAttempt
@@ -82,8 +82,8 @@ class ReplyCache:
                 return work()
             except (sqlite3.Error, OSError) as error:
                 raise ModelSetupError(
-                    f"cannot use the reply cache {str(self._path)!r}: {error}. Make room or wait for the process that "
-                    "holds it, delete the file if it is no longer wanted, or run with --no-cache"
+                    f"cannot use the reply cache {str(self._path)!r}: {error}; {storage_advice(error)}; or "
+                    "delete the file if it is no longer wanted, or run with --no-cache"
                 ) from error
 
 

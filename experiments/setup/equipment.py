@@ -218,6 +218,7 @@ def ready_index(
             chunking=chunking_of(config),
             thorough=thorough,
             progress=lambda done, total, label: advance(done, total or 0),
+            tell=reporter.say,
         )
 
 

@@ -85,9 +85,17 @@ class Reporter:
             yield _tenths(label, self.say)
         else:
             columns = (TextColumn("{task.description}"), BarColumn(), *counters, TimeRemainingColumn())
-            with Progress(*columns, console=self._console) as progress:
-                task = progress.add_task(label, total=None)
-                yield lambda done, total: progress.update(task, completed=done, total=total)
+            progress = Progress(*columns, console=self._console)
+            task = progress.add_task(label, total=None)
+
+            def advance(done: int, total: int) -> None:
+                progress.start()  # not before: what is here already is not downloaded, and an index not embedded
+                progress.update(task, completed=done, total=total)
+
+            try:
+                yield advance
+            finally:
+                progress.stop()
 
 
 class _Rate(ProgressColumn):

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from filelock import FileLock
 
-from arena.errors import ConfigError
+from arena.errors import ConfigError, storage_advice
 from indexing.embedding.encoder import ENCODING, Identity
 from indexing.embedding.payload import FORMAT, Kept, pack, unpack
 
@@ -90,8 +90,7 @@ class EmbeddingCache:
                     return work(self._opened())
             except (sqlite3.Error, OSError) as error:
                 raise ConfigError(
-                    f"cannot use the embedding cache {str(self.path)!r}: {error}; "
-                    "make room, wait for the process that holds it, or choose another cache folder"
+                    f"cannot use the embedding cache {str(self.path)!r}: {error}; {storage_advice(error)}"
                 ) from error
 
     def _opened(self) -> sqlite3.Connection:

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
-from arena.errors import ConfigError
-from indexing.build import build_index, ensure_index, open_index
+from arena.protocols import Embedding
+from indexing.build import build_index, ensure_index, index_folder, open_index
 from indexing.lock import WRITER, is_being_written, only_writer, work_folder
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS
@@ -40,32 +38,73 @@ def holding(folder: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_a_second_writer_is_told_who_holds_it(tmp_path: Path) -> None:
-    folder = tmp_path / "index"
-    with only_writer(folder, lambda: SINCE), pytest.raises(ConfigError) as refused:
-        build_index(DOCUMENTS, LetterEmbedder(), folder)
-    for expected in (str(folder), f"process {os.getpid()} on {socket.gethostname()} since 2026-03-01T12:30:00+00:00"):
-        assert expected in str(refused.value)
+def freed(other: subprocess.Popen[str], told: list[str]) -> Callable[[str], None]:
+    """Hears whom a builder waits for, and then lets that one end."""
+
+    def tell(text: str) -> None:
+        told.append(text)
+        other.communicate("")
+
+    return tell
 
 
-def test_another_process_is_named_and_its_death_frees_the_index(tmp_path: Path) -> None:
-    folder = tmp_path / "index"
+def test_a_second_builder_waits_and_is_told_for_whom(tmp_path: Path) -> None:
+    folder, told = tmp_path / "index", list[str]()
     with holding(folder) as other:
-        assert is_being_written(folder)
-        ensure_index(DOCUMENTS, LetterEmbedder(), tmp_path).close()
-        with pytest.raises(ConfigError, match=f"process {other.pid} on"):
-            build_index(DOCUMENTS, LetterEmbedder(), folder)
-        other.kill()
-    assert not is_being_written(folder)
-    build_index(DOCUMENTS, LetterEmbedder(), folder)
+        build_index(DOCUMENTS, LetterEmbedder(), folder, tell=freed(other, told))
+    (text,) = told
+    assert text.startswith(f"the index {str(folder)!r} is being built by process {other.pid} on {socket.gethostname()}")
+    assert text.endswith(": waiting for it")
     open_index(folder, DOCUMENTS, LetterEmbedder()).close()
 
 
-def test_an_unreadable_note_still_refuses(tmp_path: Path) -> None:
-    with only_writer(tmp_path / "index") as work:
-        (work / WRITER).write_text("{")
-        with pytest.raises(ConfigError, match="another process"), only_writer(tmp_path / "index"):
-            pass
+def test_what_the_other_one_built_is_opened_not_built_again(tmp_path: Path) -> None:
+    folder, told = index_folder(tmp_path, DOCUMENTS, LetterEmbedder()), list[str]()
+    with holding(folder) as other:
+
+        def tell(text: str) -> None:
+            build_aside(tmp_path, folder)
+            freed(other, told)(text)
+
+        ensure_index(DOCUMENTS, Refusing(), tmp_path, tell=tell).close()
+    assert len(told) == 1
+
+
+def build_aside(root: Path, folder: Path) -> None:
+    """What the builder that is waited for does before it lets go."""
+    build_index(DOCUMENTS, LetterEmbedder(), root / "aside")
+    (root / "aside").rename(folder)
+
+
+class Refusing(LetterEmbedder):
+    def embed_passages(self, texts: Sequence[str]) -> Embedding:
+        raise AssertionError("the index was there")
+
+
+def test_the_death_of_a_builder_holds_nobody_up(tmp_path: Path) -> None:
+    folder, told = tmp_path / "index", list[str]()
+    with holding(folder) as other:
+        assert is_being_written(folder)
+        ensure_index(DOCUMENTS, LetterEmbedder(), tmp_path, tell=told.append).close()
+        assert told == []  # that one builds another index
+
+        def tell(text: str) -> None:
+            told.append(text)
+            other.kill()
+
+        build_index(DOCUMENTS, LetterEmbedder(), folder, tell=tell)
+    assert f"process {other.pid} on" in told[0]
+    assert not is_being_written(folder)
+    open_index(folder, DOCUMENTS, LetterEmbedder()).close()
+
+
+def test_a_builder_that_cannot_be_named_is_waited_for(tmp_path: Path) -> None:
+    folder, told = tmp_path / "index", list[str]()
+    with holding(folder) as other:
+        (work_folder(folder) / WRITER).write_text("{")
+        with only_writer(folder, lambda: SINCE, tell=freed(other, told)) as work:
+            assert "2026-03-01T12:30:00+00:00" in (work / WRITER).read_text()
+    assert "is being built by another process: waiting for it" in told[0]
 
 
 def test_other_indexes_are_not_held(tmp_path: Path) -> None:
