@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from arena.types import Attempt, LLMCall, Passage, Retrieval, RetrievalRequest, Task
+from arena.types import Attempt, LLMCall, Passage, Retrieval, RetrievalRequest, Task, Tier
 
 Vectors = NDArray[np.float32]
 
@@ -229,10 +229,16 @@ class Evaluator(Protocol):
 
 
 class Router(Protocol):
-    """A trained judge of how complex a question is, asked from threads. `identity`: what can change a probability."""
+    """A trained judge of how complex a question is, asked from threads. `identity`: what can change a probability.
+
+    `tier`: T2 where it is the kind that the paper trained, T1 where it stands in for it.
+    """
 
     @property
     def identity(self) -> Mapping[str, str | int]: ...
+
+    @property
+    def tier(self) -> Tier: ...
 
     def probabilities(self, question: str) -> Mapping[str, float]:
         """Label -> [0, 1], sum 1, of every label it knows, from the question's text alone."""

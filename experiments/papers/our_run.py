@@ -74,7 +74,10 @@ def retrieves(cell: CellSummary) -> bool:
 
 
 def bare_name(model: str) -> tuple[str, bool]:
-    """A model's name without provider, owner and file ending, in lower case; whether quantisation was cut off it."""
-    name = re.split(r"[/\\]", model.partition(":")[2] or model)[-1].lower().removesuffix(".gguf")
+    """A model's name without provider, owner, commit and file ending, in lower case; whether quantisation was cut off.
+
+    A model of the hub is identified as ORG/NAME@COMMIT; which commit it is does not change whose model it is.
+    """
+    name = re.split(r"[/\\]", model.partition(":")[2] or model)[-1].partition("@")[0].lower().removesuffix(".gguf")
     bare = _QUANTISED.sub("", name)
     return bare, bare != name or model.lower().endswith(".gguf")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from arena.errors import WeightsError
 from arena.protocols import Embedder, Vectors
-from arena.types import well_formed
+from arena.types import Tier, well_formed
 from indexing.routing.features import question_features
 
 WEIGHTS = "weights.safetensors"
@@ -92,6 +92,11 @@ class LightRouter:
     @property
     def identity(self) -> Mapping[str, str | int]:
         return self._identity
+
+    @property
+    def tier(self) -> Tier:
+        """T1: it stands in for the T5 that the paper trained."""
+        return "T1"
 
     def probabilities(self, question: str) -> Mapping[str, float]:
         """See `Router.probabilities`. One caller at a time, the others wait."""

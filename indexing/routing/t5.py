@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import WeightsError
-from arena.types import well_formed
+from arena.types import Tier, well_formed
 from indexing.embedding.devices import chosen_devices
 from indexing.embedding.model_folder import FETCH, load_errors
 
@@ -40,6 +40,10 @@ class T5Router:
     @property
     def identity(self) -> Mapping[str, str | int]:
         return self._identity
+
+    @property
+    def tier(self) -> Tier:
+        return "T2"
 
     def probabilities(self, question: str) -> Mapping[str, float]:
         """See `Router.probabilities`. One caller at a time, the others wait."""

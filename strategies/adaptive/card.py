@@ -23,8 +23,9 @@ CARD = FidelityCard(
         Clause(
             "The classifier is T5-large, trained on labels made with the same reader.",
             "adapted",
-            "policy router: a T5 of any size, fine-tuned by `arena train-router` on this reader's outcomes (T2-local), "
-            "or a light stand-in, embedding + logistic regression; the cell's `router_kind` says which. Policy "
+            "policy router: a T5 of any size, fine-tuned by `arena train-router` on this reader's outcomes (T2-local: "
+            "learning rate 3e-5 falling linearly to 0, no weight decay) or a light stand-in, embedding + logistic "
+            "regression, which is T1 and never T2; the cell's `router_kind` says which. Policy "
             "classifier, the default: a prompted three-way label with two examples of each",
         ),
         Clause(

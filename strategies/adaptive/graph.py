@@ -11,7 +11,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from arena.errors import StrategyError
-from arena.protocols import Judgement, Tools
+from arena.protocols import Judgement, Router, Tools
 from arena.types import Decision, Tier
 from strategies.adaptive.labels import LABELS, Label, read_labels
 from strategies.adaptive.params import AdaptiveParams, Policy
@@ -55,7 +55,8 @@ class Labelling:
             judgement = await writer.classify(classifier_prompt(state["question"]), LABELS, role="classify")
             decision = self._judged(judgement)
         elif policy == "router":
-            decision = self._by_shares(await _routed(state["question"], runtime.context), tier="T2")
+            router = _router_of(runtime.context)
+            decision = self._by_shares(await _routed(state["question"], router), tier=router.tier)
         elif policy == "oracle":
             label = self.known.get(state["question"])
             decision = _decision(label or _UNKNOWN, subject=None if label else "no label")
@@ -90,13 +91,17 @@ def preferred(probabilities: Mapping[str, float], cost_bias: float) -> Label:
     return max(LABELS, key=worth)
 
 
-async def _routed(question: str, tools: Tools) -> Mapping[str, float]:
-    """The router's probabilities of the three labels; they cost no call."""
+def _router_of(tools: Tools) -> Router:
     if tools.router is None:
         raise StrategyError("policy router is set and none was given: the contestant has no router")
-    shares = await asyncio.to_thread(tools.router.probabilities, question)
+    return tools.router
+
+
+async def _routed(question: str, router: Router) -> Mapping[str, float]:
+    """The router's probabilities of the three labels; they cost no call."""
+    shares = await asyncio.to_thread(router.probabilities, question)
     if set(shares) != set(LABELS) or not all(map(isfinite, shares.values())) or not isclose(sum(shares.values()), 1.0):
-        raise StrategyError(f"router {dict(tools.router.identity)!r} gave {dict(shares)!r:.100}, no shares of A, B, C")
+        raise StrategyError(f"router {dict(router.identity)!r} gave {dict(shares)!r:.100}, no shares of A, B, C")
     return shares
 
 

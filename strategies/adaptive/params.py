@@ -48,7 +48,7 @@ class AdaptiveParams(IrcotParams, CalibratedParams):
     router: Path | None = Field(
         default=None,
         description="For policy router: folder of a router trained for the run's model, as `arena train-router RUN "
-        "--out FOLDER` writes it (T2; what it is, its card says).",
+        "--out FOLDER` writes it (a T5 is T2, the light stand-in T1; its card says which).",
     )
 
     @computed_field  # type: ignore[prop-decorator]  # as pydantic's own documentation has it

@@ -80,7 +80,8 @@ CARD = FidelityCard(
         Clause(
             "How segment scores add up is not stated; the code multiplies.",
             "adapted",
-            "the sum by default, which favours longer texts; `accumulate=product` is the code's",
+            "the mean per segment by default, so that length alone wins nothing; `accumulate=sum` favours longer "
+            "texts, `accumulate=product` is the code's",
         ),
         Clause(
             "A segment is a sentence; decoding is greedy.",
@@ -102,8 +103,10 @@ CARD = FidelityCard(
         Clause("Short form: one retrieval at most, the best single candidate.", "implemented", "`mode=short`"),
         Clause(
             "Closed set: the option with the largest sum of S over its passages.",
-            "implemented",
-            "`mode=closed_set`; options are chosen by letter",
+            "adapted",
+            "`mode=closed_set`; options are chosen by letter. The checkpoint is asked with one instruction of ours, "
+            "and the code has one a task (fact checking, four-way science questions): closed-set figures of T2 are "
+            "not the paper's",
         ),
         Clause(
             "Long form cites for each segment the passage it was written from.",

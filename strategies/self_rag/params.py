@@ -62,10 +62,10 @@ class SelfRagParams(CalibratedParams):
         description="soft: scores decide. hard: retrieve only where yes is the label itself, and drop candidates "
         "without support (SR section 3.3).",
     )
-    accumulate: Literal["sum", "product"] = Field(
-        default="sum",
-        description="How segment scores make the score of a text; the paper does not say, its code multiplies, which "
-        "goes wrong with negative scores.",
+    accumulate: Literal["mean", "sum", "product"] = Field(
+        default="mean",
+        description="How segment scores make the score of a text; the paper does not say. A sum favours longer texts, "
+        "and a product, which its code takes, goes wrong with negative scores.",
     )
     retrieval: Literal["adaptive", "always", "never"] = Field(
         default="adaptive", description="adaptive: the Retrieve decision; always, never: the paper's ablations."

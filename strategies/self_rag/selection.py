@@ -116,18 +116,24 @@ def extend(beam: Beam, scored: Scored, params: SelfRagParams) -> Beam:
     """The beam with one segment more."""
     branch, draft = scored.candidate.branch, scored.candidate.draft
     shown = () if branch.passage is None else (branch.passage,)
-    if not beam.segments:
-        total = scored.score
-    else:
-        total = beam.score + scored.score if params.accumulate == "sum" else beam.score * scored.score
     return Beam(
         segments=(*beam.segments, Segment(draft.text, shown, scored.score)),
-        score=total,
+        score=_accumulated(beam, scored.score, params),
         done=draft.done,
         abstained=draft.abstained,
         raw=beam.raw + draft.raw,
         upcoming=draft.upcoming,
     )
+
+
+def _accumulated(beam: Beam, score: float, params: SelfRagParams) -> float:
+    """The score of the text with one segment of `score` more."""
+    n = len(beam.segments)
+    if n == 0:
+        return score
+    if params.accumulate == "mean":
+        return (beam.score * n + score) / (n + 1)
+    return beam.score + score if params.accumulate == "sum" else beam.score * score
 
 
 def vote(candidates: Sequence[Scored]) -> Survivor:

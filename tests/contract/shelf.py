@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena.protocols import RetrievalSettings, Retriever
-from arena.types import Hit, Passage, Question, Retrieval, RetrievalRequest, Task
+from arena.types import Hit, Passage, Question, Retrieval, RetrievalRequest, Task, Tier
 from tests.samples import DOCUMENTS
 
 MORE = {"d2": " Its walls were raised twice. Its market is held on Thursdays. Glass is sold. A road leads to the weir."}
@@ -69,6 +69,7 @@ class SureRouter:
     """A trained router that takes every question for one of several steps."""
 
     identity: Mapping[str, str | int] = {"router": "sure"}
+    tier: Tier = "T1"
 
     def probabilities(self, question: str) -> Mapping[str, float]:
         return {"A": 0.1, "B": 0.2, "C": 0.7}

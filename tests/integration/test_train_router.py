@@ -154,7 +154,7 @@ def test_a_run_is_routed_by_it_and_another_reader_or_embedder_is_refused(
     assert all(part_of(one.question_id) == "eval" for one in records)
     for record in records:
         (decision,) = [one for one in record.decisions if one.node == "classify"]
-        assert (decision.tier, decision.score) == ("T2", max(decision.parts.values()))
+        assert (decision.tier, decision.score) == ("T1", max(decision.parts.values()))
         assert sum(decision.parts.values()) == pytest.approx(1.0)
         assert {call.role for call in record.calls} <= {"generate", "reason"}
         assert record.cell.params["router_kind"] == "embedding + logistic regression"

@@ -171,6 +171,7 @@ def test_a_smaller_corpus_is_said_to_be_easier() -> None:
         ("openai:meta-llama/Llama-3.1-8B-FP8", "llama-3.1-8b", True),
         ("fake:", "fake:", False),
         ("all-minilm-l6-v2", "all-minilm-l6-v2", False),
+        ("intfloat/e5-base-v2@f52bf8ec8c7124536f0efb74aca902b2995e5bcd", "e5-base-v2", False),
     ],
 )
 def test_a_model_is_known_by_its_bare_name(model: str, name: str, quantised: bool) -> None:

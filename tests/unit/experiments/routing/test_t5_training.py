@@ -64,6 +64,24 @@ def test_what_is_saved_is_a_folder_without_pickles_that_answers_alike(folder: Pa
     assert list(shares.values()) == pytest.approx(trained.probabilities(["xy ?"])[0].tolist(), abs=1e-6)
 
 
+def test_the_rate_falls_linearly_to_nothing_and_no_weight_decays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the authors train theirs."""
+    import torch
+
+    rates: list[float] = []
+
+    class Watched(torch.optim.AdamW):
+        def step(self, closure: None = None) -> None:  # type: ignore[override]
+            rates.extend(group["lr"] for group in self.param_groups)
+            assert all(group["weight_decay"] == 0.0 for group in self.param_groups)
+            super().step(closure)
+
+    monkeypatch.setattr(torch.optim, "AdamW", Watched)
+    kin = [Example(one.text, one.text, one.label, "silver", 0, 1.0) for one in examples(2)]
+    trainer(folder, Tuning(epochs=2, learning_rate=1e-2, batch_size=3)).fit(kin)
+    assert rates == pytest.approx([1e-2, 0.75e-2, 0.5e-2, 0.25e-2])
+
+
 def test_training_leaves_the_callers_generator_alone(folder: Path) -> None:
     import torch
 

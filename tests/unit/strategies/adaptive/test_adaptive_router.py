@@ -10,7 +10,7 @@ import pytest
 
 from arena.errors import ConfigError, StrategyError
 from arena.protocols import Router, Tools
-from arena.types import Attempt, Decision, Task
+from arena.types import Attempt, Decision, Task, Tier
 from strategies import find_variant
 from strategies.trained import TrainedModel
 from tests.scripted_writer import ScriptedWriter
@@ -25,6 +25,7 @@ class FixedRouter:
 
     shares: Mapping[str, float]
     identity: Mapping[str, str | int] = field(default_factory=lambda: {"router": "fixed"})
+    tier: Tier = "T2"
     asked: list[str] = field(default_factory=list)
 
     def probabilities(self, question: str) -> Mapping[str, float]:
@@ -60,6 +61,12 @@ def test_the_routers_label_is_followed_and_costs_no_call(
     assert router.asked == [QUESTION]
     changed = () if label == "B" else ("evidence",)
     assert decisions(done, "classify") == [Decision("classify", label, 0.8, changed=changed, tier="T2", parts=shares)]
+
+
+def test_a_stand_in_for_the_papers_router_is_never_t2(folder: Path) -> None:
+    router = FixedRouter({"A": 0.1, "B": 0.8, "C": 0.1}, tier="T1")
+    done, _ = routed(folder, router, chain([]))
+    assert [decision.tier for decision in decisions(done, "classify")] == ["T1"]
 
 
 def test_a_bias_prefers_cheaper_labels_here_too(folder: Path) -> None:

@@ -10,7 +10,7 @@ from strategies.self_rag.params import SelfRagParams
 def test_the_defaults_are_the_papers() -> None:
     params = SelfRagParams()
     assert (params.w_rel, params.w_sup, params.w_use, params.delta) == (1.0, 1.0, 0.5, 0.2)
-    assert (params.beam_width, params.max_depth, params.accumulate) == (2, 6, "sum")
+    assert (params.beam_width, params.max_depth, params.accumulate) == (2, 6, "mean")
 
 
 def test_auto_is_long_for_summaries_and_one_segment_of_one_text_else() -> None:

@@ -112,11 +112,19 @@ def test_a_text_that_nothing_is_added_to_is_finished_once() -> None:
     assert selection.winner is None
 
 
-def test_scores_add_up_and_multiply_on_request() -> None:
+def test_scores_are_averaged_and_add_up_or_multiply_on_request() -> None:
     beam = written("One.", 1.5, done=False)
     more = [candidate("Two.", of=beam)]
-    assert select((beam,), more, SOFT, 2).survivors[0].beam.score == 1.5 + 2.5
+    assert select((beam,), more, SOFT, 2).survivors[0].beam.score == (1.5 + 2.5) / 2
+    assert select((beam,), more, SelfRagParams(accumulate="sum"), 2).survivors[0].beam.score == 1.5 + 2.5
     assert select((beam,), more, SelfRagParams(accumulate="product"), 2).survivors[0].beam.score == 1.5 * 2.5
+
+
+def test_length_alone_wins_nothing() -> None:
+    """A finished text at the highest score per segment stays ahead of a longer one with lower scores."""
+    finished, going_on = written("Done.", 2.5, done=True), written("More.", 1.5, done=False)
+    more = candidate("And more.", "d2", beam=1, of=going_on, done=True)
+    assert texts(select((finished, going_on), [more], SelfRagParams(), 1)) == ["Done."]
 
 
 def test_each_sibling_goes_on_from_its_own_text() -> None:
