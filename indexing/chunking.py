@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
@@ -12,6 +12,7 @@ from arena.types import Document, Passage
 from indexing.tokens import WORDS, Tokenizer
 
 INDEXED_TEXT = "title, newline, text"
+_SEARCHED = 200  # documents that a fitting size is looked for on
 BATCH_DOCUMENTS = 1000  # documents tokenised at once; bounds the memory of a corpus of millions
 
 
@@ -104,3 +105,27 @@ def passages_of(documents: Iterable[Document], chunking: Chunking = WHOLE_DOCUME
 def indexed_text(passage: Passage) -> str:
     """What both lanes and a reranker read: the title names the entity that the text may only call "it"."""
     return f"{passage.title}\n{passage.text}" if passage.title else passage.text
+
+
+def longest_that_fit(
+    documents: Sequence[Document], tokenizer: Tokenizer, count_truncated: Callable[[Sequence[str]], int], limit: int
+) -> int | None:
+    """The largest `TokenWindows.size` of which no chunk of `documents` is cut off by a model that reads `limit` tokens.
+
+    Searched on the longest documents and those with the longest titles, then held against all. `count_truncated`: of
+    texts, how many are too long. None where not even chunks of one token fit, as with titles longer than the limit.
+    """
+    longest = sorted(documents, key=lambda one: -len(one.title) - len(one.text))[:_SEARCHED]
+    titled = sorted(documents, key=lambda one: -len(one.title))[:_SEARCHED]
+    searched = list({one.doc_id: one for one in (*longest, *titled)}.values())
+
+    def fits(size: int, among: Sequence[Document]) -> bool:
+        return not count_truncated([indexed_text(one) for one in TokenWindows(size, 0, tokenizer).cut(among)])
+
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle, searched) else (low, middle - 1)
+    while low and not fits(low, documents):
+        low -= max(1, low // 20)
+    return low or None

@@ -67,12 +67,14 @@ class DecisionTally:
     """Decisions of one cell, added question by question; nothing but counts is kept.
 
     `questions` were completed; a failed one has no decisions and is not counted. `judgements`: tier
-    of `TIERS` -> decisions that rest on a judgement of that tier.
+    of `TIERS` -> decisions that rest on a judgement of that tier. `uncalibrated`: node -> default thresholds that it
+    held the probabilities of a general model to (T1): a label needs no threshold, and a trained model has the paper's.
     """
 
     questions: int = 0
     controllers: dict[str, Controller] = field(default_factory=dict)
     judgements: Counter[str] = field(default_factory=Counter)
+    uncalibrated: dict[str, set[float]] = field(default_factory=dict)
 
     def add(self, record: RunRecord) -> None:
         """Count one question."""
@@ -111,6 +113,8 @@ class DecisionTally:
         branch.altered.update(set(decision.changed))
         if decision.tier in TIERS:
             self.judgements[decision.tier] += 1
+        if decision.tier == "T1" and decision.origin == "default" and decision.threshold is not None:
+            self.uncalibrated.setdefault(decision.node, set()).add(decision.threshold)
 
 
 @dataclass(slots=True)

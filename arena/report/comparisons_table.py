@@ -72,8 +72,8 @@ def _heading(metric: str, compared: Sequence[Comparison]) -> str:
         few = any(one.withheld == FEW_SHARED for one in compared)
         return f"{metric}: no two cells can be compared: {FEW_SHARED if few else _NONE_LEFT}"
     if family == 1:
-        return f"{metric}: the two cells {'differ' if different else 'do not differ'} by more than chance"
-    return f"{metric}: {different} of {family:,} pairs differ by more than chance"
+        return f"{metric}: the two cells {'differ' if different else 'are not shown to differ'} by more than chance"
+    return f"{metric}: {different} of {family:,} pairs are shown to differ by more than chance"
 
 
 def _best(cells: Sequence[CellSummary], metric: str) -> str | None:

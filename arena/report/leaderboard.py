@@ -25,6 +25,14 @@ from arena.report.question_resamples import QuestionResamples
 from arena.report.schema import Row
 from arena.report.score_columns import ScoreColumns, columns_of_scores
 from arena.report.spending import PriceSource, price_source
+from arena.report.validity import (
+    Facts,
+    IndexFacts,
+    ValidityWarning,
+    dropped_parameters,
+    find_warnings,
+    uncalibrated_thresholds,
+)
 from arena.scoring import CellScores, ScoreTable
 from arena.types import GOLD_MODE, Dataset, Tier
 
@@ -38,6 +46,9 @@ class DatasetSummary(Row):
     fingerprint: str
     n_documents: int = Field(ge=0)
     n_questions: int = Field(ge=0, description="Questions the dataset holds; a cell's own n_questions were asked.")
+    n_asked: int | None = Field(
+        default=None, description="Distinct questions that any cell has a record of. None: an older file."
+    )
 
 
 class Leaderboard(Row):
@@ -62,6 +73,16 @@ class Leaderboard(Row):
     planes: list[Plane] | None = Field(
         default=None, description="Every quality against every cost that at least one cell has. None: an older file."
     )
+    warnings: list[ValidityWarning] | None = Field(
+        default=None, description="What limits what the figures may be taken to say. None: an older file."
+    )
+
+    @property
+    def all_warnings(self) -> list[ValidityWarning]:
+        """Those of the file; of an older one, those that its rows tell by themselves."""
+        if self.warnings is not None:
+            return self.warnings
+        return find_warnings(Facts(self.cells, held=self.dataset.n_questions))
 
 
 def build_leaderboard(
@@ -74,6 +95,7 @@ def build_leaderboard(
     seed: int,
     prices: PriceTable | None = None,
     probe: Mapping[str, Sequence[float]] | None = None,
+    indexes: Sequence[IndexFacts] = (),
 ) -> Leaderboard:
     """Summarise a score table. The order of questions in it changes nothing.
 
@@ -86,6 +108,7 @@ def build_leaderboard(
         seed: of resamples and sign flips. Everything on the same questions uses the same ones.
         prices: what `table` was priced with, to be named.
         probe: cell key -> seconds per question, asked one at a time (None: not probed).
+        indexes: what was searched, for the warnings about it.
     """
     questions = {one.question_id: one for one in dataset.questions}
     resamples = QuestionResamples(dataset.questions, seed)
@@ -96,6 +119,7 @@ def build_leaderboard(
     standings = {name: _standing(name, rows, columns, resamples, seed) for name in HEADLINE}
     readers = {name: _readers(table, rows, columns, name) for name in PROBED}
     recovered, gained = gaps(readers["answer_f1"], resamples), gains(readers, resamples)
+    n_asked = len({asked for cell in table.cells for asked in cell.usage})
     return Leaderboard(
         run_id=run_id,
         fingerprint=fingerprint,
@@ -104,6 +128,7 @@ def build_leaderboard(
             fingerprint=dataset.fingerprint,
             n_documents=len(dataset.documents),
             n_questions=len(dataset.questions),
+            n_asked=n_asked,
         ),
         prices=price_source(prices) if prices else None,
         cells=_placed(rows, standings, recovered, gained),
@@ -114,6 +139,15 @@ def build_leaderboard(
             table.cells, columns, [one.withheld for one in readers["answer_em"]], dataset, resamples, seed
         ),
         detectable={name: one.detectable for name, one in standings.items() if one.detectable is not None},
+        warnings=find_warnings(
+            Facts(
+                rows,
+                len(dataset.questions),
+                indexes,
+                dropped_parameters(table.cells),
+                uncalibrated_thresholds(table.cells),
+            )
+        ),
     )
 
 

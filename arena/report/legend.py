@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import get_args
 
 from arena.llm import is_fake
@@ -10,6 +10,8 @@ from arena.report.comparisons import LEVEL
 from arena.report.figures import UNDEFINED
 from arena.report.leaderboard import COVERAGE_FLOOR, Leaderboard
 from arena.report.rows import F1_RANK, RECALL_RANK, Column, columns_of
+from arena.report.titles import warning_lines
+from arena.report.validity import size_statement
 from arena.report.withheld import spending_notes
 from arena.types import JudgeMetric
 
@@ -50,15 +52,12 @@ def legend(board: Leaderboard) -> str:
 
 
 def notes(board: Leaderboard, dropped: Sequence[Column] = ()) -> list[str]:
-    """What went wrong in the run, and what the table had no room for; one sentence each."""
+    """What went wrong in the run, what limits it, and what the table had no room for; one sentence each."""
     failed = sum(cell.n_failed for cell in board.cells)
-    truncated = sum(cell.n_truncated for cell in board.cells)
     lines = []
     if failed:
         lines.append(f"{_questions(failed)} failed: see `failure` in records.jsonl.")
-    if truncated:
-        lines.append(f"{_questions(truncated)} had a reply cut off at max_tokens: raise llm.max_tokens.")
-    lines += _invalid(board)
+    lines += warning_lines(board)
     lines += spending_notes(board)
     if detectable := _on_detectable(board):
         lines.append(detectable)
@@ -66,6 +65,15 @@ def notes(board: Leaderboard, dropped: Sequence[Column] = ()) -> list[str]:
         names = ", ".join(column.heading for column in dropped)
         lines.append(f"No room for {names}: widen the terminal, or send the output to a pipe or file.")
     return lines
+
+
+def size_note(board: Leaderboard) -> str | None:
+    """What the questions can show where the cells differ on too few to estimate it; None where a warning says it."""
+    asked = max((cell.n_questions for cell in board.cells), default=0)
+    if len(board.cells) < 2 or any(one.code == "few_questions" for one in board.all_warnings):
+        return None
+    statement = size_statement(asked)
+    return f"{statement[0].upper()}{statement[1:]}; they differ on too few here to estimate it from these scores."
 
 
 def _on_missing_scores(*, judged: bool) -> str:
@@ -94,8 +102,10 @@ def _on_ranks(board: Leaderboard, metric: str) -> str:
 def _on_detectable(board: Leaderboard) -> str | None:
     """What the comparison of the ranked metric could have found."""
     metric = _ranked_by(board)
-    if metric is None or metric not in board.detectable:
+    if metric is None:
         return None
+    if metric not in board.detectable:
+        return size_note(board)
     return (
         f"Two cells that truly differ by {board.detectable[metric]:.2f} in {metric} are told apart 4 times in 5 (one "
         f"pair alone, {LEVEL:.0%} level); smaller differences may be missed."
@@ -106,14 +116,6 @@ def _ranked_by(board: Leaderboard) -> str | None:
     """The metric whose ranks the table shows."""
     columns = columns_of(board)
     return "answer_f1" if F1_RANK in columns else "retrieval_recall" if RECALL_RANK in columns else None
-
-
-def _invalid(board: Leaderboard) -> Iterator[str]:
-    """One sentence per reason why a cell, or a metric of it, says nothing."""
-    for cell in board.cells:
-        for one in cell.guards:
-            what = "is" if one.metric is None else f"has an invalid {one.metric}, which is"
-            yield f"{cell.strategy} {cell.retrieval_mode} {what} no result: {one.message}."
 
 
 def _questions(count: int) -> str:

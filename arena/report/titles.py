@@ -1,9 +1,10 @@
-"""How a cell is called outside the leaderboard's table."""
+"""How a cell is called outside the leaderboard's table, and what is said of it by that name."""
 
 from __future__ import annotations
 
 from arena.report.leaderboard import CellSummary, Leaderboard
 from arena.report.rows import names_of, setting_of
+from arena.report.validity import sentences
 
 
 def cell_title(cell: CellSummary, board: Leaderboard) -> str:
@@ -17,3 +18,8 @@ def short_names(board: Leaderboard) -> dict[str, str]:
     """Cell key -> its names in one line, as in `corrective hybrid k=5`."""
     _, names = names_of(board.cells)
     return {cell.cell: " ".join(filter(None, named)) for cell, named in zip(board.cells, names, strict=True)}
+
+
+def warning_lines(board: Leaderboard) -> list[str]:
+    """The validity warnings, a sentence each."""
+    return sentences(board.all_warnings, short_names(board))

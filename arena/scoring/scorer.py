@@ -100,6 +100,9 @@ class _Scorer:
         cell.answers[question_id] = record.answer.text if record.answer else None
         cell.decisions.add(record)
         cell.controllers.add(case)
+        for call in record.calls:
+            if call.dropped:
+                cell.dropped.setdefault(call.model, {}).update(dict.fromkeys(call.dropped))
         for verdict in verdicts:
             asked = Cell("judge", NO_RETRIEVAL_MODE, verdict.judge, {"base_url": self.judge_base_url})
             cell.judging += account_of(verdict.calls, asked, self.prices)

@@ -18,7 +18,8 @@ class CellScores:
     """All scores of one cell, by question id, in the order of the records; and what its branches came to.
 
     `answers`: the words of each answer (None = none). `decisions` counts them, `controllers` holds them against gold.
-    `judging`: the judges' calls on the answers, which are not among those of `usage`.
+    `judging`: the judges' calls on the answers, which are not among those of `usage`. `dropped`: model -> the settings
+    that it refused, in the order met.
     """
 
     cell: Cell
@@ -29,6 +30,7 @@ class CellScores:
     decisions: DecisionTally = field(default_factory=DecisionTally)
     controllers: ControllerTally = field(default_factory=ControllerTally)
     judging: Account = field(default_factory=Account)
+    dropped: dict[str, dict[str, None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

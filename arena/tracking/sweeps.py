@@ -16,7 +16,7 @@ from arena.tracking.parameters import parameters
 from arena.tracking.server import Server, opened
 from arena.tracking.track import Change
 
-LAYOUT = 1
+LAYOUT = 2
 """Of what is written. Another layout is another content, so that a sweep is copied anew."""
 
 _PAGE = 500

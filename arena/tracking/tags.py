@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from arena.report.leaderboard import CellSummary
 from arena.report.markdown import render_markdown
+from arena.report.validity import ValidityWarning, concerning
 from arena.tracking.copies import PARENT_TAG, RUN_TAG
 from arena.tracking.finished import FinishedRun
 
@@ -23,13 +24,15 @@ def run_tags(run: FinishedRun) -> Mapping[str, str]:
         "mlflow.note.content": render_markdown(run.board)[:_TAG_CHARS],
         "kind": "run",
         "valid": _word(valid),
+        "warnings": warning_codes(run.board.all_warnings),
         **({"mlflow.source.git.commit": str(git["commit"])} if git.get("commit") else {}),
     }
 
 
 def cell_tags(run: FinishedRun, cell: CellSummary, parent_id: str) -> Mapping[str, str]:
-    """Of a child. Its description says why it is invalid, if it is, and what its figures are symptoms of."""
-    notes = [f"Invalid: {finding.message}" for finding in cell.guards]
+    """Of a child. Its description says what limits it, and what its figures are symptoms of."""
+    limits = concerning(run.board.all_warnings, cell.cell)
+    notes = [f"{one.message[0].upper()}{one.message[1:]}." for one in limits]
     notes += [f"{symptom.reading} Where to act: {symptom.where_to_act}" for symptom in cell.diagnosis]
     return _shared(run) | {
         PARENT_TAG: parent_id,
@@ -41,9 +44,15 @@ def cell_tags(run: FinishedRun, cell: CellSummary, parent_id: str) -> Mapping[st
         "llm": cell.llm or "none",
         "tier": cell.fidelity_tier or "none",
         "cell": cell.cell,
+        "warnings": warning_codes(limits),
         "valid": _word(_is_valid(cell)),
         "invalid_metrics": ", ".join(finding.metric for finding in cell.guards if finding.metric),
     }
+
+
+def warning_codes(warnings: Iterable[ValidityWarning]) -> str:
+    """The codes of validity warnings, each once, as one tag; empty where there are none."""
+    return ", ".join(dict.fromkeys(one.code for one in warnings))
 
 
 def _shared(run: FinishedRun) -> dict[str, str]:

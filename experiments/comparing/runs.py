@@ -9,6 +9,7 @@ from pathlib import Path
 from arena.config import fingerprint
 from arena.errors import ConfigError, RunStoreError
 from arena.report.leaderboard import Leaderboard, build_leaderboard
+from arena.report.validity import index_facts
 from arena.scoring import ScoreTable
 from arena.store import RunStore
 from arena.types import Tier
@@ -114,6 +115,7 @@ def _board(runs: Mapping[str, PastRun], table: ScoreTable) -> Leaderboard:
         tiers=tiers,
         seed=first.config.seed,
         prices=first.prices,
+        indexes=list(dict.fromkeys(one for run in runs.values() for one in index_facts(run.manifest))),
     )
 
 

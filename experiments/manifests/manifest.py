@@ -8,7 +8,6 @@ from typing import Any
 from arena.config import RunConfig, fingerprint
 from arena.report.spending import price_source
 from arena.store import RUNNING
-from arena.types import RunRecord
 from experiments.costs.spending import price_table
 from experiments.manifests.machine import git_state, library_versions, machine
 from experiments.setup.identity import line_fingerprints, run_fingerprint
@@ -37,6 +36,7 @@ def new_manifest(prepared: Prepared, started: str) -> dict[str, Any]:
 def settled(prepared: Prepared, started: str) -> dict[str, Any]:
     """The part of a manifest that settings, data and plan decide; it is written anew when a run is extended."""
     config, dataset, equipment, plan = prepared.config, prepared.lineup.dataset, prepared.equipment, prepared.plan
+    second = equipment.second_index_facts if equipment else None
     return {
         "fingerprint": run_fingerprint(prepared.identity, plan),
         "config": config.model_dump(mode="json"),
@@ -52,6 +52,7 @@ def settled(prepared: Prepared, started: str) -> dict[str, Any]:
             "notes": list(dataset.notes),
         },
         "index": dict(equipment.index_facts) if equipment else None,
+        **({"second_index": dict(second)} if second else {}),
         **prices_of(config, started),
     }
 
@@ -66,14 +67,3 @@ def prices_of(config: RunConfig, started: str) -> dict[str, Any]:
 def with_warnings(manifest: Mapping[str, Any], warnings: Iterable[str]) -> dict[str, Any]:
     """The manifest with these warnings beside those it has, each once."""
     return dict(manifest) | {"warnings": list(dict.fromkeys([*manifest.get("warnings", []), *warnings]))}
-
-
-def model_warnings(records: Iterable[RunRecord]) -> list[str]:
-    """What a reader must know of the models of a run: which settings they refused, so that they were left out."""
-    refused: dict[str, dict[str, None]] = {}
-    for record in records:
-        for call in record.calls:
-            refused.setdefault(call.model, {}).update(dict.fromkeys(call.dropped))
-    return [
-        f"model {model!r} refuses {', '.join(names)}: it was asked without" for model, names in refused.items() if names
-    ]

@@ -7,7 +7,7 @@ from arena.report.leaderboard import Leaderboard
 from arena.store import FINISHED, RunStore
 from arena.types import Dataset
 from experiments.costs.spending import paid_note
-from experiments.manifests.manifest import model_warnings, with_warnings
+from experiments.manifests.manifest import with_warnings
 from experiments.process.clock import now
 from experiments.scoring.conclusion import conclude_run
 from experiments.terminal.progress import Reporter
@@ -24,7 +24,7 @@ def finish(
     with store.holding():
         store.seal(store.plan().keys())
         board = conclude_run(store, reporter, dataset=dataset, config=config)
-        warnings = model_warnings(store.records())
+        warnings = [one.message for one in board.all_warnings if one.code == "dropped_parameters"]
         for warning in warnings:
             reporter.warn(warning)
         manifest = store.manifest()

@@ -13,6 +13,7 @@ from arena.judges.labels import read_labels
 from arena.plan import Key, RunPlan
 from arena.prices import PriceTable
 from arena.report.leaderboard import Leaderboard, build_leaderboard
+from arena.report.validity import index_facts
 from arena.scoring import ScoreTable, score_records, usage_of
 from arena.scoring.columns import QUESTION_TYPES, SCORE_TYPES, question_columns, score_columns
 from arena.store import FINISHED, LABELS, QUESTIONS, SCORES, RunStore, key_of
@@ -139,6 +140,7 @@ def board_of(run: PastRun, table: ScoreTable) -> Leaderboard:
         seed=run.config.seed,
         prices=run.prices,
         probe=_serial_seconds(run.store.probe_records()),
+        indexes=index_facts(run.manifest),
     )
 
 

@@ -42,21 +42,21 @@ def build_app(runs_dir: Path, *, loopback: bool = True, report_of: ReportOf = re
 
     @app.api_route("/", methods=_READING, response_model=None)
     def index() -> Response:
-        return HTMLResponse(index_page(str(runs_dir), pages.shelf.progress()))
+        return HTMLResponse(index_page(str(runs_dir), pages.shelf.progress(), pages.shelf.studies()))
 
-    @app.api_route("/runs/{run_id}", methods=_READING, response_model=None)
-    def run(run_id: str) -> Response:
-        return pages.run(run_id)
-
-    @app.api_route("/runs/{run_id}/report", methods=_READING, response_model=None)
+    @app.api_route("/runs/{run_id:path}/report", methods=_READING, response_model=None)
     def report(run_id: str) -> Response:
         return pages.report(run_id)
+
+    @app.api_route("/runs/{run_id:path}", methods=_READING, response_model=None)
+    def run(run_id: str) -> Response:
+        return pages.run(run_id)
 
     @app.api_route("/api/runs", methods=_READING, response_model=None)
     def runs_progress() -> Response:
         return _json([run_json(run) for run in pages.shelf.progress()])
 
-    @app.api_route("/api/runs/{run_id}", methods=_READING, response_model=None)
+    @app.api_route("/api/runs/{run_id:path}", methods=_READING, response_model=None)
     def progress(run_id: str) -> Response:
         store = pages.shelf.find(run_id)
         return pages.unknown(run_id) if store is None else _json(run_json(pages.shelf.progress_of(store)))

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from arena.llm import is_fake
+from arena.report.gap import FLOOR
 from arena.report.leaderboard import Leaderboard
 from arena.report.schema import MetricSummary
 from arena.types import GOLD_MODE
@@ -42,10 +44,24 @@ class CellProgress:
     def name(self) -> str:
         return f"{self.strategy} + {self.retrieval_mode}"
 
+    @property
+    def fake(self) -> bool:
+        """Whether a fake model wrote the answers, so that figures of answers say nothing."""
+        return self.llm is not None and is_fake(self.llm)
+
+    @property
+    def is_control(self) -> bool:
+        """A floor that sees no document, or a ceiling that is handed the gold: a bound, and no contestant."""
+        return self.retrieval_mode == GOLD_MODE or (self.strategy, self.retrieval_mode) == FLOOR
+
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """A run. `problem`: why it is damaged, or why it has no figures (None: all is well)."""
+    """A run. `problem`: why it is damaged, or why it has no figures (None: all is well).
+
+    `run_id`: its place below the folder that is served, as in `k_sweep/k-5` of a run that a sweep made. `warnings`: the
+    validity warnings of its leaderboard, a sentence each.
+    """
 
     run_id: str
     status: Status
@@ -54,6 +70,7 @@ class RunProgress:
     started: str | None = None
     cells: Sequence[CellProgress] = ()
     problem: str | None = None
+    warnings: Sequence[str] = ()
 
     @property
     def done(self) -> int:
@@ -63,16 +80,28 @@ class RunProgress:
     def planned(self) -> int:
         return sum(cell.planned for cell in self.cells)
 
+    @property
+    def failed(self) -> int:
+        return sum(cell.failed for cell in self.cells)
+
     def best(self, metric: str) -> tuple[CellProgress, MetricSummary] | None:
-        """The cell with the highest mean, and its figure; cells that are handed gold do not compete."""
+        """The cell with the highest mean, and its figure; controls do not compete."""
         means = [
             (summary.mean, -place, cell, summary)
             for place, cell in enumerate(self.cells)
-            if cell.retrieval_mode != GOLD_MODE
-            and (summary := cell.figures.get(metric)) is not None
-            and summary.mean is not None
+            if not cell.is_control and (summary := cell.figures.get(metric)) is not None and summary.mean is not None
         ]
         return max(means, key=lambda one: one[:2])[2:] if means else None
+
+
+@dataclass(frozen=True, slots=True)
+class StudyProgress:
+    """A sweep, or a comparison at equal budget: a folder of runs. `runs`: their names, as in `RunProgress.run_id`."""
+
+    name: str
+    kind: str
+    status: str
+    runs: Sequence[str]
 
 
 def cells_of_board(board: Leaderboard) -> tuple[CellProgress, ...]:

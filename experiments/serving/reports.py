@@ -45,9 +45,9 @@ class Reports:
         """The page. Raises whatever `make` does."""
         with self._lock:
             state = _state(store)
-            kept = self._kept.pop(store.run_id, None)
+            kept = self._kept.pop(str(store.folder), None)
             page = kept[1] if kept is not None and kept[0] == state else self.make(store)
-            self._kept[store.run_id] = (state, page)
+            self._kept[str(store.folder)] = (state, page)
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
             return page

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from arena.report.figures import UNDEFINED, metric_text
-from experiments.serving.progress import HEADLINE, RunProgress
+from experiments.serving.progress import HEADLINE, RunProgress, StudyProgress
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -16,12 +16,12 @@ STATIC = {"live.js": "text/javascript", "theme.js": "text/javascript", "arena.cs
 """What pages load beside themselves -> its type."""
 
 
-def index_page(runs_dir: str, runs: list[RunProgress]) -> str:
-    """The list of runs. While one of them goes on, the browser asks for it again by itself."""
+def index_page(runs_dir: str, runs: list[RunProgress], studies: list[StudyProgress]) -> str:
+    """The list of runs and studies. While one of them goes on, the browser asks for it again by itself."""
     rows = [(run, {metric: _best(run, metric) for metric in HEADLINE}) for run in runs]
     running = any(run.status == "running" for run in runs)
     template = _environment().get_template("index.html")
-    return template.render(runs_dir=runs_dir, rows=rows, metrics=HEADLINE, running=running)
+    return template.render(runs_dir=runs_dir, rows=rows, metrics=HEADLINE, running=running, studies=studies)
 
 
 def live_page(run: RunProgress, again: str) -> str:
@@ -57,10 +57,10 @@ def _environment() -> Environment:
     )
 
 
-def _best(run: RunProgress, metric: str) -> tuple[str, str]:
-    """(figure, the cell that has it)."""
+def _best(run: RunProgress, metric: str) -> tuple[str, str, bool]:
+    """(figure, the cell that has it, whether it is of a fake model's answers and says nothing)."""
     best = run.best(metric)
     if best is None:
-        return UNDEFINED, ""
+        return UNDEFINED, "", False
     cell, summary = best
-    return metric_text(summary), cell.name
+    return metric_text(summary), cell.name, cell.fake and metric.startswith("answer_")

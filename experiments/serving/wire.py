@@ -21,6 +21,7 @@ def run_json(run: RunProgress) -> dict[str, Any]:
         "llm": run.llm,
         "started": run.started,
         "problem": run.problem,
+        "warnings": list(run.warnings),
         "done": run.done,
         "planned": run.planned,
         **whole,
@@ -31,7 +32,7 @@ def run_json(run: RunProgress) -> dict[str, Any]:
 
 def _cell_json(cell: CellProgress) -> dict[str, Any]:
     figures = {name: _figure_json(summary) for name, summary in cell.figures.items()}
-    return asdict(cell) | {"name": cell.name, "figures": figures}
+    return asdict(cell) | {"name": cell.name, "fake": cell.fake, "figures": figures}
 
 
 def _figure_json(summary: MetricSummary) -> dict[str, Any]:

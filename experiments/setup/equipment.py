@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.config import CalibratedThreshold, RunConfig, cache_dir, fingerprint, qdrant_key
 from arena.protocols import Evaluator, Reranker, Router
+from arena.report.validity import index_of, truncation_statement
 from arena.types import Dataset, Document
 from experiments.setup.external import ExternalSources, SecondIndex, live_search, second_corpus
 from experiments.terminal.progress import Reporter
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from indexing.manifest import IndexManifest
     from indexing.rerank import RerankSettings
     from indexing.retriever import IndexRetriever
+    from indexing.tokens import ModelTokenizer
     from strategies import Variant
 
 
@@ -37,7 +39,7 @@ class Reranking:
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """A retriever, what identifies the index and the reranker behind it, and facts about the index.
+    """A retriever, what identifies the index and the reranker behind it, and facts about the index and the second one.
 
     `external`, `evaluators` and `routers` (by folder) are for the contestants whose settings ask for them.
     """
@@ -49,6 +51,7 @@ class Equipment:
     external: ExternalSources = field(default_factory=ExternalSources)
     evaluators: Mapping[EvaluatorKey, Evaluator] = field(default_factory=dict)
     routers: Mapping[str, Router] = field(default_factory=dict)
+    second_index_facts: Mapping[str, Any] | None = None
 
     @property
     def embedder(self) -> str:
@@ -110,11 +113,16 @@ def chunking_of(config: RunConfig) -> Chunking:
     """How documents become passages; tokens are those of the embedding model, whose weights must be here."""
     if config.chunking.tokens is None:
         return WHOLE_DOCUMENTS
+    return TokenWindows(config.chunking.tokens, config.chunking.overlap, model_tokenizer(config))
+
+
+def model_tokenizer(config: RunConfig) -> ModelTokenizer:
+    """That of the embedding model, whose weights must be here."""
     from indexing.embedding.factory import locate_model
     from indexing.tokens import ModelTokenizer
 
     folder, _ = locate_model(embedding_settings(config), weights_root())
-    return TokenWindows(config.chunking.tokens, config.chunking.overlap, ModelTokenizer(folder))
+    return ModelTokenizer(folder)
 
 
 def ready_equipment(
@@ -143,19 +151,20 @@ def ready_equipment(
     index = ready_index(config, dataset.documents, embedder, reporter)
     if rerank and reranker is None:  # late interaction may read the index's own token vectors
         reranker, reranking = _reranker(settings, embedder, reporter, index)
-    _tell(config, dataset, index.manifest, reporter)
-    elsewhere = None
+    facts = _facts(config, dataset, index.manifest, embedder, reporter)
+    elsewhere, second_facts = None, None
     if second is not None:
-        retriever = _second(config, second, embedder, reranker, models, reporter)
+        retriever, second_facts = _second(config, second, embedder, reranker, models, reporter)
         elsewhere = SecondIndex(retriever, second.fingerprint)
     return Equipment(
         _retriever(index, embedder, reranker, models),
         _index_identity(index.manifest),
-        index.manifest.model_dump(mode="json", exclude={"identity", "files"}),
+        facts,
         reranking,
         ExternalSources(elsewhere, live),
         evaluators,
         routers,
+        second_facts,
     )
 
 
@@ -166,16 +175,16 @@ def _second(
     reranker: Reranker | None,
     models: Lock,
     reporter: Reporter,
-) -> IndexRetriever:
-    """A retriever over another corpus, made like the first one and of the same models."""
+) -> tuple[IndexRetriever, dict[str, Any]]:
+    """A retriever over another corpus, made like the first one and of the same models; and facts about its index."""
     from indexing.rerank.opening import LATE_INTERACTION
 
     settings = rerank_settings(config)
     index = ready_index(config, dataset.documents, embedder, reporter)
     if reranker is not None and settings.model == LATE_INTERACTION:
         reranker, _ = _reranker(settings, embedder, reporter, index)
-    _tell(config, dataset, index.manifest, reporter)
-    return _retriever(index, embedder, reranker, models)
+    facts = _facts(config, dataset, index.manifest, embedder, reporter)
+    return _retriever(index, embedder, reranker, models), facts
 
 
 def _retriever(index: Index, embedder: IndexEmbedder, reranker: Reranker | None, models: Lock) -> IndexRetriever:
@@ -184,18 +193,25 @@ def _retriever(index: Index, embedder: IndexEmbedder, reranker: Reranker | None,
     return IndexRetriever(index, embedder, reranker, models=models)
 
 
-def _tell(config: RunConfig, dataset: Dataset, manifest: IndexManifest, reporter: Reporter) -> None:
-    """What a user should know of an index before trusting it."""
+def _facts(
+    config: RunConfig, dataset: Dataset, manifest: IndexManifest, embedder: IndexEmbedder, reporter: Reporter
+) -> dict[str, Any]:
+    """What a run's manifest keeps of an index. What limits it is a warning of the leaderboard, and is said now."""
+    from indexing.chunking import longest_that_fit
+
+    facts: dict[str, Any] = manifest.model_dump(mode="json", exclude={"identity", "files"})
+    limit = embedder.identity.get("max_length_tokens")
     if manifest.truncated_passages:
-        share = f"{manifest.truncated_passages} of {manifest.passages}"
-        reporter.warn(
-            f"{share} passages of {dataset.name} are longer than {config.embedding.model} reads; the dense lane does "
-            "not see their ends"
-        )
+        if isinstance(limit, int):
+            tokenizer = model_tokenizer(config)
+            facts["fits_tokens"] = longest_that_fit(dataset.documents, tokenizer, embedder.count_truncated, limit)
+        told = index_of(facts, dataset.name, dict(embedder.identity), config.chunking.tokens)
+        reporter.warn(truncation_statement(told))
     if manifest.recall_at_10 is not None:
         reporter.say(
             f"approximate search in {dataset.name}: recall@10 against exact search is {manifest.recall_at_10:.3f}"
         )
+    return facts
 
 
 def ready_index(

@@ -53,6 +53,7 @@ def _parts(sweep: Sweep) -> Iterator[Part]:
             "cut from: the hits are the first of a retrieval of more hits at another point, which asks the engine the "
             "very same; their latency was not measured."
         )
+    yield from _warnings(sweep)
     shown = [curve for curve in sweep.curves if curve.metric in _NAMES]
     if shown:
         yield _curve_table(shown)
@@ -61,6 +62,17 @@ def _parts(sweep: Sweep) -> Iterator[Part]:
     if sweep.mlflow:
         lines.append(f"MLflow         run {sweep.mlflow}")
     yield from lines
+
+
+def _warnings(sweep: Sweep) -> Iterator[str]:
+    """Each validity warning once, with the rows that it concerns where these are not all."""
+    found: dict[str, int] = {}
+    for row in sweep.rows:
+        for one in dict.fromkeys(warning.message for warning in row.warnings):
+            found[one] = found.get(one, 0) + 1
+    for message, count in found.items():
+        where = "" if count == len(sweep.rows) else f" ({count} of {len(sweep.rows)} rows)"
+        yield f"{message[0].upper()}{message[1:]}{where}."
 
 
 def _row_table(sweep: Sweep) -> Rows:

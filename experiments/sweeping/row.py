@@ -10,6 +10,7 @@ from typing import Any
 
 from arena.report.leaderboard import CellSummary, Leaderboard
 from arena.report.schema import MetricSummary
+from arena.report.validity import ValidityWarning, concerning
 from arena.store import RunStore
 from experiments.sweeping.point import Point
 from experiments.sweeping.reuse import REUSED
@@ -31,6 +32,7 @@ class SweepRow:
     """A cell at a point. `place`: the first, second, ... of its strategy, mode and model at that point.
 
     `source`: `measured`, or what its records were made of, as in `cut from k-20`. Latency was measured unless cut.
+    `warnings`: what limits what its figures may be taken to say.
     """
 
     point: Point
@@ -41,6 +43,7 @@ class SweepRow:
     date: str
     versions: Mapping[str, str | None]
     commit: str | None
+    warnings: tuple[ValidityWarning, ...] = ()
 
     @property
     def cut(self) -> bool:
@@ -70,6 +73,7 @@ def rows_of(point: Point, board: Leaderboard, store: RunStore) -> Iterator[Sweep
             str(manifest.get("finished") or manifest["started"]),
             manifest.get("libraries", {}),
             (manifest.get("git") or {}).get("commit"),
+            tuple(concerning(board.all_warnings, cell.cell)),
         )
 
 
@@ -108,6 +112,7 @@ def csv_fields(row: SweepRow) -> dict[str, Any]:
         "p50_seconds": None if row.cut else latency.p50,
         "p95_seconds": None if row.cut else latency.p95,
         "n_timed": 0 if row.cut else latency.n_measured,
+        "warnings": "; ".join(dict.fromkeys(one.code for one in row.warnings)),
         "invalid": "; ".join(f"{one.metric or 'cell'}: {one.message}" for one in cell.guards),
         "date": row.date,
         "arena": row.versions.get("rag-strategy-arena"),

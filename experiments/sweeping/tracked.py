@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from arena.config import tracking_uri
 from arena.errors import TrackingError
 from arena.tracking.sweeps import SweptCell, SweptCells, track_sweep
+from arena.tracking.tags import warning_codes
 from experiments.sweeping.folder import PICTURE, TABLE, SweepFolder
 from experiments.sweeping.row import SweepRow, versions_text
 from experiments.terminal.progress import Reporter
@@ -32,6 +33,7 @@ def track_rows(folder: SweepFolder, fingerprint: str, rows: Sequence[SweepRow], 
 def _cell(row: SweepRow) -> SweptCell:
     tags = {
         "source": row.source,
+        "warnings": warning_codes(row.warnings),
         "arena": row.versions.get("rag-strategy-arena") or "unknown",
         "versions": versions_text(row.versions)[:_TAG_CHARS],
         "fingerprint": row.run_fingerprint,

@@ -63,6 +63,8 @@ def test_over_k_retrieval_is_cut_the_floor_copied_and_models_asked(arena: Arena,
         both = [RunStore.open(one).manifest() for one in (swept, asked)]
         assert both[0]["fingerprint"] == both[1]["fingerprint"]
         assert both[0]["lines"] == both[1]["lines"]
+    assert "A fake model wrote the answers: their figures say nothing about a language model (" in done.out
+    assert {"fake_reader" in row["warnings"] for row in rows(folder) if row["llm"]} == {True}
     for row in rows(folder):
         timed = (row["p50_seconds"], row["p95_seconds"], row["n_timed"])
         assert (timed == ("", "", "0")) == row["source"].startswith("cut")

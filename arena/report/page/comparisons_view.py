@@ -80,7 +80,7 @@ def _summary(tested: int, differ: int) -> str:
         return "No two cells could be compared."
     if tested == 1:
         return f"The two cells {'differ' if differ else 'are not shown to differ'} by more than chance."
-    return f"{differ:,} of {tested:,} pairs differ by more than chance."
+    return f"{differ:,} of {tested:,} pairs are shown to differ by more than chance."
 
 
 def _left_out(metric: str, board: Leaderboard, marks: Sequence[Mark]) -> list[str]:

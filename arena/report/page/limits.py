@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from arena.llm import is_fake
 from arena.report.gap import FLOOR
 from arena.report.judges_table import judge_notes
 from arena.report.leaderboard import Leaderboard
+from arena.report.legend import size_note
 from arena.report.page.headline import standing_of
 from arena.report.page.marks import Mark
 from arena.report.page.quoted import Phrase, Quotes, path_of
 from arena.report.page.wording import counted, listed, metric_name
+from arena.report.validity import sentences
 from arena.report.withheld import spending_notes
 
 _INVENTED = "world"
@@ -26,7 +27,6 @@ def limits(board: Leaderboard, marks: Sequence[Mark], manifest: Mapping[str, Any
     """A paragraph each; what does not concern the run is not said."""
     quotes = Quotes(board)
     return (
-        *_dry_run(board),
         _contamination(board, quotes),
         *_size(board, quotes),
         _judge(board),
@@ -38,17 +38,10 @@ def limits(board: Leaderboard, marks: Sequence[Mark], manifest: Mapping[str, Any
 
 
 def warnings(board: Leaderboard, marks: Sequence[Mark]) -> tuple[Phrase, ...]:
-    """What is wrong with the run itself: invalid and withheld figures, failed and cut-off questions."""
-    quotes = Quotes(board)
-    return (*_invalid(board, marks), *_withheld(board, marks), *_failed(board, quotes))
-
-
-def _dry_run(board: Leaderboard) -> Iterator[Phrase]:
-    if any(cell.llm and is_fake(cell.llm) for cell in board.cells):
-        yield (
-            "The answers are those of a fake model, which copies words by simple rules: this is a dry run of the "
-            "machinery. Only its retrieval figures say anything, and none of its answers do.",
-        )
+    """What is wrong with the run itself: failed questions, and the validity warnings of its leaderboard."""
+    names = {board.cells[mark.place].cell: mark.name for mark in marks}
+    said = sentences(board.all_warnings, names)
+    return (*_failed(board, Quotes(board)), *((one,) for one in said))
 
 
 def _contamination(board: Leaderboard, quotes: Quotes) -> Phrase:
@@ -69,14 +62,24 @@ def _contamination(board: Leaderboard, quotes: Quotes) -> Phrase:
 
 def _size(board: Leaderboard, quotes: Quotes) -> Iterator[Phrase]:
     standing = standing_of(board)
-    asked = quotes.quote("count", path_of("dataset", "n_questions"))
-    if standing is None or standing.metric not in board.detectable:
-        yield ("Size: the data hold ", asked, " questions.")
-        return
-    least = quotes.quote("ratio", path_of("detectable", standing.metric))
-    yield ("Size: the data hold ", asked, " questions. Two cells that truly differ by ", least,
-           f" in {metric_name(standing.metric)} are told apart 4 times in 5 where only they are compared, and less "
-           "often among many; that two cells are in one group does not show that they are equal.")  # fmt: skip
+    held = quotes.quote("count", path_of("dataset", "n_questions"))
+    if standing is not None and standing.metric in board.detectable:
+        least = quotes.quote("ratio", path_of("detectable", standing.metric))
+        rest: Phrase = ("Two cells that truly differ by ", least, f" in {metric_name(standing.metric)} are told apart "
+                        "4 times in 5 where only they are compared, and less often among many; that two cells are in "
+                        "one group does not show that they are equal.")  # fmt: skip
+    else:
+        note = size_note(board)
+        rest = (note,) if note else ()
+    if board.dataset.n_asked is None:
+        most = max(range(len(board.cells)), key=lambda place: board.cells[place].n_questions, default=None)
+        asked = () if most is None else (quotes.quote("count", path_of("cells", most, "n_questions")),)
+        opening: Phrase = ("Size: of the ", held, " questions that the data hold, no cell was asked more than ", *asked,
+                           ". ") if asked else ("Size: the data hold ", held, " questions. ")  # fmt: skip
+    else:
+        n_asked = quotes.quote("count", path_of("dataset", "n_asked"))
+        opening = ("Size: ", n_asked, " of the ", held, " questions that the data hold were asked. ")
+    yield (*opening, *rest)
 
 
 def _judge(board: Leaderboard) -> Phrase:
@@ -103,36 +106,9 @@ def _one_sample(board: Leaderboard, manifest: Mapping[str, Any]) -> Phrase:
             "corpus, prompt or seed. Seconds are those of one machine.",)  # fmt: skip
 
 
-def _invalid(board: Leaderboard, marks: Sequence[Mark]) -> Iterator[Phrase]:
-    found: dict[tuple[str | None, str], list[str]] = {}
-    for mark in marks:
-        for one in board.cells[mark.place].guards:
-            found.setdefault((one.metric, one.message), []).append(mark.name)
-    for (metric, message), names in found.items():
-        what = f"{metric_name(metric)} of " if metric else ""
-        yield (f"No result: {what}{listed(names)}: {message}.",)
-
-
-def _withheld(board: Leaderboard, marks: Sequence[Mark]) -> Iterator[Phrase]:
-    for metric in ("answer_f1", "retrieval_recall", "answer_accuracy", "faithfulness"):
-        names = [mark.name for mark in marks if _is_withheld(board, mark.place, metric)]
-        if names:
-            yield (
-                f"Withheld: the mean {metric_name(metric)} of {listed(names)}, because too many scores are missing.",
-            )
-
-
-def _is_withheld(board: Leaderboard, place: int, metric: str) -> bool:
-    summary = board.cells[place].metrics.get(metric)
-    return summary is not None and summary.coverage is not None and summary.mean is None
-
-
 def _failed(board: Leaderboard, quotes: Quotes) -> Iterator[Phrase]:
-    for name, rest in (
-        ("n_failed", " failed; they count as 0 in the lower bounds and in the planes of cost and quality."),
-        ("n_truncated", " had a reply cut off at max_tokens."),
-    ):
-        concerned = [place for place, cell in enumerate(board.cells) if getattr(cell, name)]
-        if concerned:
-            total = quotes.quote("counts", *(path_of("cells", place, name) for place in concerned))
-            yield (total, f" answers in {counted(len(concerned), 'cell')}{rest}")
+    concerned = [place for place, cell in enumerate(board.cells) if cell.n_failed]
+    if concerned:
+        total = quotes.quote("counts", *(path_of("cells", place, "n_failed") for place in concerned))
+        yield (total, f" answers in {counted(len(concerned), 'cell')} failed; they count as 0 in the lower bounds and "
+               "in the planes of cost and quality.")  # fmt: skip

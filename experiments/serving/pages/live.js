@@ -15,11 +15,17 @@ function cell(text, figure) {
   return place;
 }
 
+function figureText(one, name) {
+  if (!(name in one.figures)) return UNDEFINED;
+  const fake = one.fake && name.startsWith("answer_") ? " (fake model: says nothing)" : "";
+  return one.figures[name].text + fake;
+}
+
 function row(one) {
   const line = document.createElement("tr");
   const counts = [one.failed, one.abstained, one.tokens, one.calls].map(whole);
   line.append(cell(one.name), cell(`${whole(one.done)} / ${whole(one.planned)}`, true));
-  line.append(...FIGURES.map((name) => cell(name in one.figures ? one.figures[name].text : UNDEFINED)));
+  line.append(...FIGURES.map((name) => cell(figureText(one, name))));
   line.append(...counts.map((text) => cell(text, true)));
   return line;
 }

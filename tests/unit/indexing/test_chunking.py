@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.errors import ConfigError, WeightsError
 from arena.types import Document, Passage
-from indexing.chunking import TokenWindows, indexed_text, passages_of
+from indexing.chunking import TokenWindows, indexed_text, longest_that_fit, passages_of
 from indexing.tokens import WORDS, ModelTokenizer, Tokenizer
 
 TEXTS = st.text(st.sampled_from("ab é,.\n\t🚢𝄞ß"), max_size=80) | st.text(st.characters(exclude_categories=["Cs"]))
@@ -123,3 +123,19 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(WeightsError, match="no tokenizer in"):
         ModelTokenizer(tmp_path)
+
+
+def test_what_fits_is_the_largest_size_that_cuts_nothing_off_titles_counted() -> None:
+    """A model that reads twelve words of title and text together."""
+
+    def count_truncated(texts: Sequence[str]) -> int:
+        return sum(len(text.split()) > 12 for text in texts)
+
+    documents = [
+        Document("a", "one two three", " ".join(f"w{n}" for n in range(100))),
+        Document("b", "", "short"),
+        Document("c", "x " * 11, " ".join(f"w{n}" for n in range(9))),
+    ]
+    assert longest_that_fit(documents, WORDS, count_truncated, 12) == 1
+    assert longest_that_fit(documents[:2], WORDS, count_truncated, 12) == 9
+    assert longest_that_fit([Document("d", "x " * 20, "a b")], WORDS, count_truncated, 12) is None

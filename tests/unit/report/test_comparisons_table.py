@@ -40,7 +40,7 @@ def test_of_many_pairs_those_with_the_best_cell_are_shown_from_its_side() -> Non
 
 def test_the_heading_counts_what_differs_by_more_than_chance() -> None:
     text = shown(board_of(*three_cells()), 200)
-    assert "answer_f1: 2 of 3 pairs differ by more than chance" in text
+    assert "answer_f1: 2 of 3 pairs are shown to differ by more than chance" in text
     assert "retrieval_recall: 0 of 3 pairs" in text
 
 
@@ -49,7 +49,9 @@ def test_how_it_was_tested_is_said_once_and_a_family_of_none_or_one_in_words() -
     assert text.count("Holm over all pairs") == 1
     good, poor = run_of(cell("a"), lambda place: place < 50), run_of(cell("b"), lambda place: place < 5)
     assert "answer_f1: the two cells differ by more than chance" in shown(board_of(*good, *poor), 200)
-    assert "retrieval_recall: the two cells do not differ by more than chance" in shown(board_of(*good, *poor), 200)
+    assert "retrieval_recall: the two cells are not shown to differ by more than chance" in shown(
+        board_of(*good, *poor), 200
+    )
     assert "answer_f1: no two cells can be compared: fewer than 2 questions have a score in both" in shown(
         board_of(good[0], poor[0]), 200
     )

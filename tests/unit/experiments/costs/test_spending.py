@@ -14,7 +14,6 @@ from arena.llm.metering import GIVEN_UP
 from arena.store import PAID, RunStore
 from arena.types import CallAttempt, PaidAttempt, Score, Verdict
 from experiments.costs.spending import check_budget, open_budget, paying, price_table, reply_cache
-from experiments.manifests.manifest import model_warnings
 from tests.samples import answered, call
 
 STARTED = "2026-11-29T12:00:00+00:00"
@@ -157,11 +156,3 @@ def test_a_new_run_has_spent_nothing(tmp_path: Path) -> None:
 def test_replies_are_kept_of_all_models_but_the_fake(model: str, cache: bool | None, wanted: bool) -> None:
     with reply_cache(config(llm={"model": model, "cache": cache}).llm) as kept:
         assert (kept is not None) == wanted
-
-
-def test_refused_parameters_are_a_warning_once_for_each_model() -> None:
-    records = [
-        replace(answered("q1", "x"), calls=(call(dropped=("temperature",)), call(dropped=("temperature", "seed")))),
-        replace(answered("q2", "x"), calls=(call(model="openai:y"),)),
-    ]
-    assert model_warnings(records) == ["model 'fake:' refuses temperature, seed: it was asked without"]

@@ -121,3 +121,36 @@ def test_a_report_is_made_once_until_the_folder_changes(runs: Path, jsonl_folder
 def test_a_folder_without_runs_says_so(tmp_path: Path) -> None:
     assert "There is no run here yet" in client(tmp_path).get("/").text
     assert client(tmp_path / "none").get("/api/runs").json() == []
+
+
+def sweep_of(folder: Path, jsonl_folder: Path) -> None:
+    """A sweep of two points, of which the second was stopped."""
+    spec = f"jsonl:{jsonl_folder}"
+    reviewed_run(folder / "k-1", jsonl_folder)
+    made_run(folder / "k-5", spec, load_dataset(spec), [answered("q1", "x", ("d1",))], status="stopped")
+    (folder / "sweep.json").write_text('{"status": "running"}', encoding="utf-8")
+
+
+def test_sweeps_and_what_they_made_are_listed_and_shown(runs: Path, jsonl_folder: Path) -> None:
+    sweep_of(runs / "k_sweep", jsonl_folder)
+    reviewed_run(runs / "other" / "k-1", jsonl_folder)
+    asking = client(runs)
+    found = {run["run_id"]: run["status"] for run in asking.get("/api/runs").json()}
+    assert (found["k_sweep/k-1"], found["k_sweep/k-5"]) == ("finished", "stopped")
+    assert "other/k-1" not in found
+    page = asking.get("/").text
+    assert "<td>k_sweep</td><td>sweep</td><td>running</td>" in page
+    assert 'href="/runs/k_sweep/k-5"' in page
+    assert "report of k-1" in asking.get("/runs/k_sweep/k-1").text
+    assert "report of k-5" in asking.get("/runs/k_sweep/k-5/report").text
+    assert asking.get("/runs/k_sweep/..").status_code == 404
+    assert asking.get("/runs/k_sweep").status_code == 404
+
+
+def test_a_fake_models_figures_are_marked_and_failures_and_warnings_stand_in_the_list(runs: Path) -> None:
+    page = client(runs).get("/").text
+    assert "fake model: says nothing" in page
+    assert "1 failed" in page
+    (done,) = [one for one in client(runs).get("/api/runs").json() if one["run_id"] == "done"]
+    assert any("say nothing about a language model" in one for one in done["warnings"])
+    assert all(cell["fake"] for cell in done["cells"])

@@ -54,3 +54,12 @@ def test_the_oracle_does_not_compete(tmp_path: Path, jsonl_folder: Path) -> None
     assert best is not None
     assert best[0].strategy == "corrective"
     assert Shelf(tmp_path).progress()[0].best("unknown") is None
+
+
+def test_the_floor_is_never_the_best(tmp_path: Path, jsonl_folder: Path) -> None:
+    store = reviewed_run(tmp_path / "r1", jsonl_folder)
+    board = json.loads(store.leaderboard_json())
+    for cell in board["cells"]:
+        cell |= {"strategy": "closed_book", "retrieval_mode": "none"}
+    store.write_leaderboard(json.dumps(board))
+    assert Shelf(tmp_path).progress()[0].best("answer_f1") is None
