@@ -7,7 +7,6 @@ traceback); 3 the run ended with more failed questions than `max_failure_share`.
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -38,6 +37,7 @@ from experiments.commands.sweep import sweep
 from experiments.commands.track import track
 from experiments.commands.train_router import train_router
 from experiments.commands.verify import verify
+from experiments.terminal.console import put
 
 MEND_FIRST = 2
 
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with _stop_signals():
             app(arguments, prog_name="arena")
     except (UserError, _Stopped) as error:
-        print(f"arena: {error}", file=sys.stderr)
+        put(f"arena: {error}", err=True)
         raise SystemExit(MEND_FIRST) from None
 
 
@@ -99,9 +99,8 @@ def _stop_signals() -> Iterator[None]:
 @app.command(rich_help_panel="Check")
 def doctor() -> None:
     """Check this installation: package collisions, weights, writable folders."""
-    from rich.console import Console
-
     from experiments import doctor as installation
+    from experiments.terminal.console import Console
 
     if not installation.report(installation.examine(), Console()):
         raise typer.Exit(CHECK_FAILED)
@@ -117,14 +116,13 @@ def bench(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure this project's own speed and memory on this machine."""
-    from rich.console import Console
-
     from experiments.bench import bench_table, measure
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import as_json
 
     figures = measure(name, Reporter(Console(stderr=True)).say, quick=quick)
     if json:
-        print(as_json(figures))
+        put(as_json(figures))
     else:
         Console().print(bench_table(name, figures))

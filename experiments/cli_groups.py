@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from experiments.terminal.console import put
 
 CHECK_FAILED = 1
 """Exit code: done, but a check the user asked for failed."""
@@ -29,8 +30,7 @@ def given(**options: Any) -> dict[str, Any]:
 @datasets_app.command("list")
 def datasets_list() -> None:
     """Show every dataset and how to write it after --dataset."""
-    from rich.console import Console
-
+    from experiments.terminal.console import Console
     from experiments.terminal.tables import datasets_table
 
     Console().print(datasets_table())
@@ -51,10 +51,10 @@ def datasets_info(
 
     entry = dataset_entry(dataset.partition(":")[0])
     if json:
-        print(as_json(info_facts(describe(load_dataset(dataset)), entry)))
+        put(as_json(info_facts(describe(load_dataset(dataset)), entry)))
         return
-    print(about_text(entry), flush=True)
-    from rich.console import Console
+    put(about_text(entry), flush=True)
+    from experiments.terminal.console import Console
 
     info, console = describe(load_dataset(dataset)), Console()
     console.print(info_table(info))
@@ -71,9 +71,8 @@ def datasets_make_world(
     ] = None,
 ) -> None:
     """Make a fictional world that no language model can know, prove its questions sound, and write it."""
-    from rich.console import Console
-
     from experiments.make_world import make_and_write
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     make_and_write(out or Path(f"world-{documents}-{seed}"), documents, questions, seed, Reporter(Console()))
@@ -84,18 +83,17 @@ def models_list() -> None:
     """Show the named weights, their size, licence and source, and which are on this machine."""
     from experiments.terminal.tables import models_text
 
-    print(models_text())
+    put(models_text())
 
 
 @models_app.command("fetch")
 def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena models list` shows.")]) -> None:
     """Download named weights, verify their SHA-256, and print where they are."""
-    from rich.console import Console
-
     from experiments.setup.equipment import fetch_weights
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
-    print(fetch_weights(name, Reporter(Console(stderr=True))))
+    put(fetch_weights(name, Reporter(Console(stderr=True))))
 
 
 @strategies_app.command("list")
@@ -106,13 +104,13 @@ def strategies_list(json: Annotated[bool, typer.Option("--json", help="Print one
 
     listed, problems = list_facts()
     if json:
-        print(as_json({"strategies": list_rows(listed)}))
+        put(as_json({"strategies": list_rows(listed)}))
     else:
-        from rich.console import Console
+        from experiments.terminal.console import Console
 
         Console().print(list_table(listed))
     for problem in problems:
-        print(f"arena: {problem}", file=sys.stderr)
+        put(f"arena: {problem}", err=True)
 
 
 @strategies_app.command("show")
@@ -125,7 +123,7 @@ def strategies_show(
     from experiments.terminal.tables import as_json
 
     facts = show_facts(name)
-    print(as_json(facts) if json else facts_text(facts))
+    put(as_json(facts) if json else facts_text(facts))
 
 
 @strategies_app.command("labels")
@@ -143,7 +141,7 @@ def strategies_labels(
     """Label each question of a run with the simplest strategy that answered it right: A, B or C."""
     from experiments.contestants.commands import label_run
 
-    print(label_run(run_folder, out, mode, dataset))
+    put(label_run(run_folder, out, mode, dataset))
 
 
 @index_app.command("build")
@@ -155,12 +153,11 @@ def index_build(
 
     A killed build goes on from what was embedded. A damaged index is built anew.
     """
-    from rich.console import Console
-
     from experiments.index_commands import build
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
-    print(build(config, given(dataset=dataset), Reporter(Console(stderr=True))))
+    put(build(config, given(dataset=dataset), Reporter(Console(stderr=True))))
 
 
 @index_app.command("info")
@@ -171,9 +168,9 @@ def index_info(json: Annotated[bool, typer.Option("--json", help="Print one JSON
 
     rows = info_rows()
     if json:
-        print(as_json({"indexes": rows}))
+        put(as_json({"indexes": rows}))
     else:
-        from rich.console import Console
+        from experiments.terminal.console import Console
 
         Console().print(info_table(rows))
 
@@ -184,14 +181,13 @@ def index_verify(
     dataset: Annotated[str | None, typer.Option(help="As for arena run; default world.")] = None,
 ) -> None:
     """Work the index out anew: counts, hashes of every file, sampled vectors. Exit code 1 if anything differs."""
-    from rich.console import Console
-
     from experiments.index_commands import verify
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     problems = verify(config, given(dataset=dataset), Reporter(Console(stderr=True)))
     for problem in problems:
-        print(problem)
+        put(problem)
     if problems:
         raise typer.Exit(CHECK_FAILED)
-    print("sound")
+    put("sound")

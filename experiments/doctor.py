@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from rich.console import Console
-
 from arena.config import cache_dir
 from arena.errors import UserError
+from experiments.terminal.console import Console
 
 DISTRIBUTION = "rag-strategy-arena"
 PACKAGES = ("arena", "strategies", "indexing", "experiments")

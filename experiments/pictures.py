@@ -12,13 +12,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from rich.console import Console
-
 from arena.errors import ConfigError, UserError
 from arena.store import QUESTIONS, RunStore
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
 from experiments.reporting.write import write_report
 from experiments.runs.study import read_leaderboard
+from experiments.terminal.console import Console
 from experiments.terminal.progress import Reporter
 
 if TYPE_CHECKING:

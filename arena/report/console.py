@@ -23,7 +23,7 @@ def print_leaderboard(board: Leaderboard, console: Console) -> None:
     title = Text(f"{caption(board)}; run {board.run_id}", style="bold")
     if not console.is_terminal:
         table = text_table(leaderboard_rows(board))
-        console = Console(file=console.file, width=max(console.width, natural_chars(table, console)))
+        console = type(console)(file=console.file, width=max(console.width, natural_chars(table, console)))
         _print(board, console, title, table, ())
         return
     columns = columns_of(board)

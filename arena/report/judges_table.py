@@ -28,7 +28,7 @@ def print_judges(board: Leaderboard, console: Console) -> None:
         return
     table = _table(board.judges)
     if not console.is_terminal:  # a pipe or file gets every column at its natural width
-        console = Console(file=console.file, width=max(console.width, natural_chars(table, console)))
+        console = type(console)(file=console.file, width=max(console.width, natural_chars(table, console)))
     console.print()
     console.print(Text(_LEGEND, style="dim"))
     console.print(table)

@@ -43,7 +43,7 @@ def print_parts(parts: Sequence[Part], console: Console) -> None:
     drawn = [text_table(part) if isinstance(part, Rows) else part for part in parts]
     if not console.is_terminal:
         natural = (natural_chars(one, console) for one in drawn if isinstance(one, Table))
-        console = Console(file=console.file, width=max((console.width, *natural)))
+        console = type(console)(file=console.file, width=max((console.width, *natural)))
     console.print()
     for part, one in zip(parts, drawn, strict=True):
         if isinstance(one, str):

@@ -11,8 +11,6 @@ from io import StringIO
 from pathlib import Path
 from time import perf_counter
 
-from rich.console import Console
-
 from arena.config import RunConfig
 from arena.store import RunStore
 from experiments.benches.peak_memory import peak_memory_mb
@@ -21,6 +19,7 @@ from experiments.benches.stopwatch import Figures
 from experiments.benches.synthetic_run import synthetic_world
 from experiments.reporting.write import write_report
 from experiments.scoring.conclusion import conclude_run
+from experiments.terminal.console import Console
 from experiments.terminal.progress import Reporter
 
 Say = Callable[[str], None]

@@ -9,8 +9,6 @@ from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 
-from rich.console import Console
-
 from arena.config import EmbeddingConfig, LLMSettings, RunConfig
 from arena.runner import plan_keys
 from arena.store import RunStore
@@ -19,6 +17,7 @@ from experiments.benches.stopwatch import Figures
 from experiments.manifests.manifest import new_manifest
 from experiments.runs.asking import complete
 from experiments.setup.prepared import Prepared, prepare
+from experiments.terminal.console import Console
 from experiments.terminal.progress import Reporter
 
 Say = Callable[[str], None]

@@ -11,7 +11,6 @@ from typing import Any
 
 import anyio
 import numpy as np
-from rich.console import Console
 
 from arena.config import LLMSettings, RunConfig, SampleConfig
 from arena.llm import open_model
@@ -20,6 +19,7 @@ from arena.types import RunRecord
 from experiments.setup.compose import contestants
 from experiments.setup.equipment import fetch_weights
 from experiments.setup.prepared import Prepared, prepare
+from experiments.terminal.console import Console
 from experiments.terminal.progress import Reporter
 
 Say = Callable[[str], None]

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from arena.report.figures import (
@@ -25,6 +24,7 @@ from arena.report.text_table import print_parts
 from arena.statistics.intervals import Interval
 from experiments.calibrating.finding import Calibration, Chosen, Figure, Finding, TradeTable
 from experiments.calibrating.histogram import QUANTILES, bars, quantiles
+from experiments.terminal.console import Console
 
 _COUNTED = frozenset({"passages", "words", "tokens", "retrievals"})
 """Headings of figures that are amounts, not ratios."""

@@ -20,10 +20,9 @@ def calibrate(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Choose thresholds by what they cost and bring on dev questions, and write them as a config for the next run."""
-    from rich.console import Console
-
     from experiments.calibrating.calibrate import calibrate_run
     from experiments.calibrating.output import print_calibration
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     found = calibrate_run(run_folder, target, out, Reporter(Console(stderr=True), quiet=json), dataset)

@@ -22,10 +22,9 @@ def compare(
         arena compare runs/before runs/after
         arena compare runs/before runs/after --json
     """
-    from rich.console import Console
-
     from experiments.comparing.runs import compare_runs
     from experiments.comparing.table import print_compared
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     compared = compare_runs(run_folders, Reporter(Console(stderr=True), quiet=json), dataset)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.terminal.console import put
+
 
 def cost(
     run_folder: Annotated[Path, typer.Argument(help="A run, finished or not, as in runs/RUN_ID.")],
@@ -17,14 +19,13 @@ def cost(
 
     Asks no model, so a run can be priced anew at any time.
     """
-    from rich.console import Console
-
     from experiments.costs.cost import cost_fields, cost_notes, cost_of, cost_table
+    from experiments.terminal.console import Console
     from experiments.terminal.printing import print_table
     from experiments.terminal.tables import as_json
 
     found = cost_of(run_folder, config)
     if json:
-        print(as_json(cost_fields(found)))
+        put(as_json(cost_fields(found)))
     else:
         print_table(cost_table(found), cost_notes(found), Console())

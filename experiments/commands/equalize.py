@@ -61,13 +61,12 @@ def equalize(
 
 
 def _go(request: Any, *, dry_run: bool, json: bool) -> None:
-    from rich.console import Console
-
     from experiments.commands.run import TOO_MANY_FAILURES
     from experiments.equalizing.dry import expect_budget, print_expected
     from experiments.equalizing.equalize import equalize as equalize_config
     from experiments.equalizing.output import print_equalized
     from experiments.equalizing.runs import WarnsOnce
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     reporter = Reporter(Console(stderr=True), quiet=json)

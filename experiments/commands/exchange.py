@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from experiments.cli_groups import MovedData, given
+from experiments.terminal.console import put
 
 
 def import_(
@@ -30,19 +30,18 @@ def import_(
         arena import my_rag.jsonl --dataset jsonl:data --run-id mine
         arena compare runs/RUN_ID runs/mine
     """
-    from rich.console import Console
-
     from arena.report.console import print_leaderboard
     from experiments.exchange.importing import import_runs
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     options = {"dataset": dataset, **given(runs_dir=runs_dir, run_id=run_id)}
     imported = import_runs(files, options, name or (), llm, Reporter(Console(stderr=True), quiet=json))
     if json:
-        print(imported.store.leaderboard_json(), end="", flush=True)
+        put(imported.store.leaderboard_json(), end="", flush=True)
         return
     print_leaderboard(imported.board, Console())
-    print(f"run folder   {imported.store.folder}")
+    put(f"run folder   {imported.store.folder}")
 
 
 def export(
@@ -61,8 +60,8 @@ def export(
 
     exported = export_run(run_folder, format, out, dataset)
     for file in exported.files:
-        print(exported.folder / file)
+        put(exported.folder / file)
     for cell, number in exported.left_out.items():
-        print(f"{cell}: {number} records have no place in this format and were left out")
+        put(f"{cell}: {number} records have no place in this format and were left out")
     if exported.n_missing:
-        print(f"warning: the run is not finished: {exported.n_missing} answers are missing", file=sys.stderr)
+        put(f"warning: the run is not finished: {exported.n_missing} answers are missing", err=True)

@@ -27,10 +27,9 @@ def gate(
         arena gate runs/pr --baseline runs/main
         arena gate runs/pr --baseline runs/main --policy gate.yaml --markdown report.md --junit report.xml
     """
-    from rich.console import Console
-
     from experiments.gating.gate import gate_run
     from experiments.gating.output import write_gate
+    from experiments.terminal.console import Console
 
     verdict = gate_run(run_folder, baseline, policy, dataset)
     write_gate(verdict, Console(), markdown=markdown, junit=junit, json=json)

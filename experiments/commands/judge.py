@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.cli_groups import MovedData, given
+from experiments.terminal.console import put
 
 
 def judge(
@@ -38,11 +39,10 @@ def judge(
         arena judge runs/RUN_ID --judge openai:my-model --base-url http://127.0.0.1:8000/v1 --metrics faithfulness
         arena judge runs/RUN_ID --labels people.jsonl
     """
-    from rich.console import Console
-
     from arena.report.console import print_leaderboard
     from arena.report.judges_table import print_judges
     from experiments.judging.past import judge_folder
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     options = given(
@@ -54,7 +54,7 @@ def judge(
         run_folder, config, options, labels, Reporter(Console(stderr=True), quiet=json), dataset
     )
     if json:
-        print(store.leaderboard_json(), end="", flush=True)
+        put(store.leaderboard_json(), end="", flush=True)
         return
     console = Console()
     print_leaderboard(board, console)

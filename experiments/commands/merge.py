@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.terminal.console import put
+
 
 def merge(
     run_folders: Annotated[list[Path], typer.Argument(help="The folders of all shares, as in runs/a runs/b.")],
@@ -21,10 +23,9 @@ def merge(
 
         arena merge runs/a runs/b runs/c --into whole
     """
-    from rich.console import Console
-
     from arena.report.console import print_leaderboard
     from experiments.runs.merging import merge_runs, merged_folder, missing_text
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     reporter = Reporter(Console(stderr=True), quiet=json)
@@ -34,6 +35,6 @@ def merge(
         reporter.warn(missing_text(merged))
         raise typer.Exit(1)
     if json:
-        print(merged.store.leaderboard_json(), end="", flush=True)
+        put(merged.store.leaderboard_json(), end="", flush=True)
     else:
         print_leaderboard(merged.board, Console())

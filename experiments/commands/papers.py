@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.cli_groups import MovedData
+from experiments.terminal.console import put
 
 papers_app = typer.Typer(help="Published figures: list them, hold a run beside them.", no_args_is_help=True)
 
@@ -19,9 +20,8 @@ def papers_list(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show published figures with their settings and where they stand."""
-    from rich.console import Console
-
     from experiments.papers.listing import list_numbers, print_numbers
+    from experiments.terminal.console import Console
 
     print_numbers(list_numbers(paper, dataset), Console(), json=json)
 
@@ -33,11 +33,10 @@ def papers_compare(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Hold a run beside the published figures that it could be held beside, and name each setting that differs."""
-    from rich.console import Console
-
     from arena.store import RunStore
     from experiments.papers.comparing import compare_with_papers, print_comparisons
     from experiments.runs.study import read_leaderboard, staleness
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     store = RunStore.open(run_folder, dataset)
@@ -58,4 +57,4 @@ def papers_questions(
     from arena.datasets import load_dataset
     from experiments.papers.drawn import draw
 
-    print(",".join(draw([one.question_id for one in load_dataset(dataset).questions])))
+    put(",".join(draw([one.question_id for one in load_dataset(dataset).questions])))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.cli_groups import MovedData
+from experiments.terminal.console import put
 
 
 def report(
@@ -20,9 +21,8 @@ def report(
     arena report runs/RUN_ID
     arena report runs/RUN_ID --out corrective_vs_vanilla.html
     """
-    from rich.console import Console
-
     from experiments.reporting.write import write_report
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
-    print(write_report(run_folder, out, Reporter(Console(stderr=True)), data_at=dataset))
+    put(write_report(run_folder, out, Reporter(Console(stderr=True)), data_at=dataset))

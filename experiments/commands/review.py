@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.cli_groups import MovedData
+from experiments.terminal.console import put
 
 review_app = typer.Typer(help="Let people judge answers: export a sheet, import what they said.", no_args_is_help=True)
 
@@ -27,7 +28,7 @@ def review_export(
     """
     from experiments.reviewing.sheet import export_sheet
 
-    print(export_sheet(run_folder, out, limit=limit, seed=seed, gold=gold, data_at=dataset))
+    put(export_sheet(run_folder, out, limit=limit, seed=seed, gold=gold, data_at=dataset))
 
 
 @review_app.command("import")
@@ -41,10 +42,9 @@ def review_import(
 
     arena review import runs/RUN_ID anna.csv ben.csv
     """
-    from rich.console import Console
-
     from experiments.reviewing.importing import import_sheets
     from experiments.reviewing.printing import print_review
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     found = import_sheets(run_folder, sheets, Reporter(Console(stderr=True), quiet=json), dataset)

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.terminal.console import put
+
 
 def sample_size(
     difference: Annotated[float, typer.Argument(min=0.001, max=1.0, help="Of two cells' answer_em, as in 0.05.")],
@@ -16,4 +18,4 @@ def sample_size(
     """Print how many questions show such a difference, with 80 % power at the 5 % level, to a paired test."""
     from experiments.costs.sample_size import questions_needed
 
-    print(f"{questions_needed(difference, discordance):,} questions")
+    put(f"{questions_needed(difference, discordance):,} questions")

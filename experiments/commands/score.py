@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from experiments.terminal.console import put
 
+if TYPE_CHECKING:
     from arena.report.leaderboard import Leaderboard
+    from experiments.terminal.console import Console
 
 
 def score(
@@ -34,14 +35,13 @@ def score(
         arena score runs/RUN_ID --predictions predictions.jsonl
         arena score --predictions predictions.jsonl --dataset musique:dev.jsonl --json
     """
-    from rich.console import Console
-
     from experiments.scoring.scored import official_line, scored, scored_json
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     board, official = scored(run_folder, predictions, dataset, Reporter(Console(stderr=True), quiet=json))
     if json:
-        print(scored_json(board, official))
+        put(scored_json(board, official))
         return
     console = Console()
     if official is not None:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.terminal.console import put
+
 
 def show(
     run_folder: Annotated[Path, typer.Argument(help="A finished run, as in runs/RUN_ID.")],
@@ -16,13 +18,12 @@ def show(
 
     Comparisons, failures, symptoms and where to act, controllers, judges, figures by kind and hops.
     """
-    from rich.console import Console
-
     from arena.report.console import print_leaderboard
     from arena.report.details import print_details
     from arena.report.markdown import render_markdown
     from arena.store import RunStore
     from experiments.runs.study import read_leaderboard, staleness
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     store = RunStore.open(run_folder)
@@ -30,7 +31,7 @@ def show(
     if stale := staleness(store):
         Reporter(Console(stderr=True)).warn(stale)
     if markdown:
-        print(render_markdown(board))
+        put(render_markdown(board))
     else:
         console = Console()
         print_leaderboard(board, console)

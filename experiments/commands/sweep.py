@@ -22,10 +22,9 @@ def sweep(
 
     Exit code 3: at some point more questions failed than its `max_failure_share`.
     """
-    from rich.console import Console
-
     from experiments.commands.run import TOO_MANY_FAILURES
     from experiments.sweeping.sweep import print_sweep, run_sweep
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     swept = run_sweep(config, Reporter(Console(stderr=True), quiet=json), dry_run=dry_run)

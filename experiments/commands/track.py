@@ -9,6 +9,7 @@ import typer
 
 from arena.errors import TrackingError, UserError
 from experiments.cli_groups import MovedData
+from experiments.terminal.console import put
 
 
 def track(
@@ -40,10 +41,10 @@ def track(
             f"run {store.run_id!r} is not in MLflow: {error}; the run folder has everything, so try again at any time"
         ) from error
     if json:
-        print(as_json(tracked))
+        put(as_json(tracked))
         return
-    print(f"{tracked.change}: MLflow run {tracked.run_id}, {tracked.cells} cells, at {tracked.uri}")
+    put(f"{tracked.change}: MLflow run {tracked.run_id}, {tracked.cells} cells, at {tracked.uri}")
     if tracked.change != "unchanged":
-        print(f"{tracked.traces} traces")
+        put(f"{tracked.traces} traces")
     for note in tracked.notes:
-        print(note)
+        put(note)

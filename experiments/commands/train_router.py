@@ -35,11 +35,10 @@ def train_router(
     """Train a router on dev questions, measure it on questions it cannot know, and write its folder and card."""
     if labels not in ("both", "silver"):
         raise ConfigError(f"--labels {labels!r}: write both or silver")
-    from rich.console import Console
-
     from experiments.routing.output import print_router
     from experiments.routing.train import Request
     from experiments.routing.train import train_router as train
+    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
 
     request = Request(

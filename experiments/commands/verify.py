@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.cli_groups import MovedData
+from experiments.terminal.console import put
 
 
 def verify(
@@ -19,8 +20,7 @@ def verify(
 
     Ends with 1 if anything differs, and with 2 if the folder cannot be checked at all.
     """
-    from rich.console import Console
-
+    from experiments.terminal.console import Console
     from experiments.terminal.printing import print_table
     from experiments.terminal.tables import as_json
     from experiments.verification import verify_run
@@ -28,7 +28,7 @@ def verify(
 
     checks = verify_run(run_folder, dataset)
     if json:
-        print(as_json(checks_fields(run_folder.resolve().name, checks)))
+        put(as_json(checks_fields(run_folder.resolve().name, checks)))
     else:
         print_table(checks_table(checks), [verdict_text(run_folder, checks)], Console())
     if not is_verified(checks):

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +15,7 @@ from arena.report.rows import Column, Rows, columns_of, leaderboard_rows, narrow
 from arena.report.text_table import natural_chars, print_parts, text_table
 from experiments.comparing.compared import Compared
 from experiments.comparing.joining import RUN
+from experiments.terminal.console import Console
 from experiments.terminal.tables import as_json
 
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rich.console import Console
-
 from arena.errors import ConfigError
 from arena.report.figures import UNDEFINED, usd_text
 from arena.report.rows import Rows
@@ -20,6 +18,7 @@ from experiments.equalizing.equalized import Request
 from experiments.equalizing.pilots import MAX_PILOTS, pilot_sample
 from experiments.equalizing.unit import Unit
 from experiments.setup.compose import line_up
+from experiments.terminal.console import Console
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import as_json
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console
 from rich.text import Text
 
 from arena.report.cell_summary import CellSummary
@@ -19,6 +18,7 @@ from experiments.equalizing.evaluation import Settled
 from experiments.equalizing.folder import EQUAL_BUDGET
 from experiments.equalizing.target import GIVEN
 from experiments.equalizing.unit import amount_text, spent
+from experiments.terminal.console import Console
 from experiments.terminal.tables import as_json
 
 _QUALITIES = {"answer_f1": "F1", "retrieval_recall": "recall"}

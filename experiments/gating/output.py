@@ -6,7 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from arena.report.rows import Rows
@@ -17,6 +16,7 @@ from experiments.gating.junit import verdict_junit
 from experiments.gating.markdown import verdict_markdown
 from experiments.gating.summary import by_outcome, command, headline, reasons
 from experiments.gating.verdict import GateVerdict
+from experiments.terminal.console import Console
 from experiments.terminal.tables import as_json
 
 

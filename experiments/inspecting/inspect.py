@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from arena.metrics.case import Case
 from arena.report.question import CellPage, QuestionPage, current_verdicts, gold_documents
 from arena.report.text_table import print_parts
@@ -19,6 +17,7 @@ from experiments.inspecting.json_form import page_json
 from experiments.inspecting.printing import page_parts
 from experiments.inspecting.question_records import check_asked, records_of, verdicts_of
 from experiments.scoring.conclusion import JUDGES, PastRun, documents_of, open_past_run
+from experiments.terminal.console import Console
 
 
 @dataclass(frozen=True, slots=True)

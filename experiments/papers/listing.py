@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from arena.errors import UnknownNameError
 from experiments.papers.published import PublishedNumber, published_numbers
+from experiments.terminal.console import Console
 from experiments.terminal.printing import print_table
 from experiments.terminal.tables import as_json
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from arena.report.figures import UNDEFINED
 from experiments.reviewing.agreement import Concord, CriterionReview
 from experiments.reviewing.importing import Review
+from experiments.terminal.console import Console
 from experiments.terminal.printing import print_table
 from experiments.terminal.tables import as_json
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json as json_module
 from pathlib import Path
 
-from rich.console import Console
 from rich.text import Text
 
 from arena.report.text_table import print_parts
 from experiments.routing.outcome import RouterOutcome
 from experiments.routing.tables import LEGEND, bias_rows, confusion_rows, policy_rows
+from experiments.terminal.console import Console
 from strategies.adaptive import LABELS
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from rich.console import Console
-
 from experiments.runs.study import Outcome
+from experiments.terminal.console import Console
 
 
 def print_next_steps(outcome: Outcome, mlflow_run: str | None, console: Console, page: Path | None = None) -> None:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
-from rich.console import Console
-
 from arena.store import LABELS, LEADERBOARD, MANIFEST, PLAN, PROBE, RECORDS, VERDICTS, RunStore
+from experiments.terminal.console import Console
 
 ReportOf = Callable[[RunStore], str]
 """A run -> its report, one HTML page."""

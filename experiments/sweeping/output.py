@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Console
-
 from arena.report.figures import (
     UNDEFINED,
     metric_text,
@@ -23,6 +21,7 @@ from experiments.sweeping.dry import ExpectedPoint
 from experiments.sweeping.folder import PICTURE, TABLE
 from experiments.sweeping.row import MEASURED, SweepRow
 from experiments.sweeping.summary import Sweep, expected_fields, summary_of
+from experiments.terminal.console import Console
 from experiments.terminal.tables import as_json
 
 _COLUMNS = {

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from time import perf_counter
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -20,6 +19,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from experiments.terminal.console import Console
 from experiments.terminal.run_progress import Note, live_table, plain_lines
 from experiments.terminal.run_tally import RunTally
 

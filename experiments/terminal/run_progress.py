@@ -8,13 +8,14 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from arena.report.figures import usd_text
+from experiments.terminal.console import Console
 from experiments.terminal.run_tally import CellTally, RunTally
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from arena.config import cache_dir
 from arena.datasets import DatasetEntry, dataset_entry, dataset_names
 from arena.datasets.info import DatasetInfo
+from experiments.terminal.console import Console
 
 
 def datasets_table() -> Table:
