@@ -75,17 +75,30 @@ def encode(record: T, lines: LineFormat[T], run: str = "") -> bytes:
     """The record's journal line, newline included.
 
     Raises:
-        RunStoreError: it cannot be written as JSON.
+        RunStoreError: it cannot be written as JSON, or what is written could not be read back.
     """
     key = lines.key(record)
+    where = f"question {key[1]!r} of {key[0]}"
     try:
         body = lines.adapter.dump_json(record)
         place = json.dumps({"run": run, "key": key}, ensure_ascii=False, separators=(",", ":"))[1:-1].encode()
     except (PydanticSerializationError, UnicodeEncodeError) as error:
-        where = f"question {key[1]!r} of {key[0]}"
         raise RunStoreError(f"the record of {where} cannot be written as JSON: {error}") from error
+    _check_readable(body, key, lines, where)
     rest = place + _RECORD + body + b"}"
     return _HEAD % (SCHEMA_VERSION, zlib.crc32(rest)) + rest + b"\n"
+
+
+def _check_readable(body: bytes, key: tuple[str, ...], lines: LineFormat[T], where: str) -> None:
+    """One line that nobody can read would make the whole run unreadable, so that it is not written."""
+    try:
+        if lines.key(lines.adapter.validate_json(body)) == key:
+            return
+        problem = "its key would be another"
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        problem = f"{'.'.join(map(str, first['loc']))} is {first['input']!r}"
+    raise RunStoreError(f"the record of {where} could not be read back ({problem}) and is not written")
 
 
 def decode(text: bytes, number: int, start: int) -> Line | None:

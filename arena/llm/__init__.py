@@ -20,7 +20,7 @@ from arena.llm.budget import Budget
 from arena.llm.cache import ReplyCache
 from arena.llm.client import LLMClient
 from arena.llm.ledger import Ledger
-from arena.llm.providers import COMPATIBLE, FAKE, LOCAL, is_fake, keeps_replies, model_identity, parse_model
+from arena.llm.providers import FAKE, LOCAL, is_fake, keeps_replies, model_identity, parse_model
 from arena.types import Purpose
 
 __all__ = [
@@ -132,17 +132,15 @@ async def _open(settings: LLMSettings, weights: Callable[[str], Path], stack: As
 
 
 async def _open_remote(settings: LLMSettings, provider: str, stack: AsyncExitStack) -> ModelAccess:
-    from arena.llm.endpoint import check_endpoint, checked_url
-    from arena.llm.remote import remote_access
+    from arena.llm.endpoint import check_endpoint, checked_url, model_http_client
+    from arena.llm.remote import remote_access, takes_http_client
 
     if settings.base_url is not None:
         settings = settings.model_copy(update={"base_url": checked_url(settings.base_url)})
     http_client = None
-    if provider == COMPATIBLE:
-        from openai import DefaultAsyncHttpxClient
-
+    if takes_http_client(provider):
         # Our own, because LangChain's is shared by all event loops of the process and never closed.
-        http_client = await stack.enter_async_context(DefaultAsyncHttpxClient(timeout=settings.timeout_seconds))
+        http_client = await stack.enter_async_context(model_http_client(settings.timeout_seconds))
     access = remote_access(settings, http_client)
     if access.endpoint is not None:
         await check_endpoint(access.endpoint, access.key, access.key_variable)

@@ -15,14 +15,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from filelock import FileLock
 
 from arena.errors import ModelSetupError, storage_advice
 from arena.llm.cache_key import FORMAT
 from arena.protocols import TokenChoice
-from arena.types import CallAttempt
+from arena.types import CallAttempt, known_count
 
 T = TypeVar("T")
 
@@ -54,12 +54,20 @@ class ReplyCache:
         self._connection = self._guarded(lambda: _open(path))
 
     def get(self, key: str) -> CachedReply | None:
-        """The reply kept under `key`; None when there is none. A damaged one is none, and makes room for the next."""
+        """The reply kept under `key`; None when there is none. A damaged one is none, and makes room for the next.
+
+        So is one that an older version kept and that is no reply; counts of tokens that are none are unknown.
+        """
         return self._guarded(lambda: _select(self._connection, key))
 
     def put(self, key: str, reply: CachedReply) -> None:
-        """Keep `reply`, unless there is one under `key` already: the first stays. It is on disk on return."""
+        """Keep `reply`, unless there is one under `key` already: the first stays. It is on disk on return.
+
+        What could not be read back is not kept.
+        """
         payload = _pack(reply)
+        if _unpack(payload) is None:
+            return
         row = (key, _checksum(key, payload), payload)
         self._guarded(lambda: self._connection.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", row))
 
@@ -138,7 +146,9 @@ def _select(connection: sqlite3.Connection, key: str) -> CachedReply | None:
         return None
     checksum, payload = row
     if isinstance(payload, bytes) and checksum == _checksum(key, payload):
-        return _unpack(payload)
+        reply = _unpack(payload)
+        if reply is not None:
+            return reply
     connection.execute("DELETE FROM replies WHERE key = ? AND checksum IS ? AND json IS ?", (key, *row))
     return None
 
@@ -160,12 +170,23 @@ def _pack(reply: CachedReply) -> bytes:
     return json.dumps(fields, separators=(",", ":")).encode("ascii")
 
 
-def _unpack(payload: bytes) -> CachedReply:
-    fields = json.loads(payload)
-    return CachedReply(
-        text=fields["text"],
-        tokens=tuple(TokenChoice(text, logprob, alternatives) for text, logprob, alternatives in fields["tokens"]),
-        attempts=tuple(CallAttempt(**attempt) for attempt in fields["attempts"]),
-        finish_reason=fields["finish_reason"],
-        dropped=tuple(fields["dropped"]),
-    )
+def _unpack(payload: bytes) -> CachedReply | None:
+    """The reply in `payload`; None if it is none that a record of a run could hold."""
+    try:
+        fields = json.loads(payload)
+        reply = CachedReply(
+            text=fields["text"],
+            tokens=tuple(TokenChoice(text, logprob, alternatives) for text, logprob, alternatives in fields["tokens"]),
+            attempts=tuple(_attempt(attempt) for attempt in fields["attempts"]),
+            finish_reason=fields["finish_reason"],
+            dropped=tuple(fields["dropped"]),
+        )
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    words = (reply.text, *reply.dropped, reply.finish_reason or "")
+    return reply if all(isinstance(word, str) for word in words) else None
+
+
+def _attempt(fields: dict[str, Any]) -> CallAttempt:
+    counts = {name: known_count(value) for name, value in fields.items() if name.endswith("_tokens")}
+    return CallAttempt(**{**fields, **counts})

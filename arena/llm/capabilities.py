@@ -9,9 +9,11 @@ from arena.llm.parameters import (
     JSON_SCHEMA,
     LOGPROBS,
     MAX_TOKENS,
+    REPEATED_ROLES,
     SEED,
     SPECIAL_TOKENS,
     STOP,
+    SYSTEM_ROLE,
     TEMPERATURE,
     TOP_P,
     Parameters,
@@ -54,6 +56,8 @@ class Capabilities:
             form=form,
             special_tokens=asked.special_tokens and SPECIAL_TOKENS not in refused,
             other_limit_name=self._other_limit_name,
+            system_role=asked.system_role and SYSTEM_ROLE not in refused,
+            repeated_roles=asked.repeated_roles and REPEATED_ROLES not in refused,
         )
 
     def left_out(self, asked: Parameters) -> tuple[str, ...]:

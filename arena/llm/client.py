@@ -30,7 +30,7 @@ from arena.llm.parameters import Parameters, parameters_of
 from arena.llm.response import Response, read_completion, read_message
 from arena.llm.under_way import UnderWay
 from arena.llm.unsupported import read_unsupported
-from arena.llm.wire import ConfiguredChats, beside_messages, completion_body
+from arena.llm.wire import ConfiguredChats, beside_messages, completion_body, laid_out
 from arena.protocols import ModelRequest, Reply
 from arena.types import CallAttempt, PaidAttempt, Purpose, well_formed
 
@@ -234,14 +234,14 @@ class LLMClient:
             assert self._access.completions is not None
             return read_completion(await self._access.completions(request.prompt, completion_body(sent)))
         chat = self._chats.under(sent)
-        turns = [(message.role, message.content) for message in request.prompt]
         beside = beside_messages(self._access.dialect, sent, request.json_schema)
-        return read_message(await chat.ainvoke(turns, **beside))
+        return read_message(await chat.ainvoke(laid_out(request.prompt, sent), **beside))
 
     def _read(self, error: Exception, sent: Parameters) -> Fault:
         fault = read_fault(error, self._access.secrets)
-        if fault.kind == "lasting" and fault.status in (400, 422, None):
-            found = read_unsupported(causes(error), sent, refused_by_server=fault.status is not None)
+        if fault.status in (400, 422, 500) or (fault.kind == "lasting" and fault.status is None):
+            refused = fault.status is not None
+            found = read_unsupported(causes(error), sent, refused_by_server=refused, status=fault.status)
             if found is not None and self._capabilities.learn(found, sent):
                 fault = replace(fault, kind="unsupported", cost_nothing=True)
         if isinstance(error, TimeoutError) and not str(error):

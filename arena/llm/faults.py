@@ -11,8 +11,12 @@ import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal
+
+from arena.llm.response import Usage
+from arena.network import redacted
 
 FaultKind = Literal["passing", "lasting", "setup", "unsupported"]
 
@@ -40,7 +44,8 @@ class Fault:
     `kind`: `passing` may be gone at the next attempt, `lasting` will not, `setup` will meet every call of
     the run, `unsupported` is a parameter that can be left out. `retry_after_seconds` is what the provider asked to
     wait (None = it did not say). `cost_nothing`: the provider refused the request or never got it; else it may have
-    worked on it, and nobody knows what it bills.
+    worked on it, and nobody knows what it bills. `usage`: what the provider counted for it all the same (None = it did
+    not say).
     """
 
     kind: FaultKind
@@ -48,17 +53,50 @@ class Fault:
     status: int | None = None
     retry_after_seconds: float | None = None
     cost_nothing: bool = False
+    usage: Usage | None = None
+
+
+class UnusableReplyError(Exception):
+    """A server answered, and with something that is no reply; the message is in our words and about the answer alone.
+
+    `kind` is what that means for the call, unless `status_code` says it: the HTTP status that the server names in its
+    answer, whatever it was sent with. `code` and `param` are an error's, `usage` is what the answer counts, `headers`
+    are those it came with.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        kind: FaultKind = "passing",
+        *,
+        status_code: int | None = None,
+        code: object = None,
+        param: object = None,
+        usage: Usage | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status_code = status_code
+        self.code = code
+        self.param = param
+        self.usage = usage
+        self.headers = headers
 
 
 def read_fault(error: Exception, secrets: tuple[str, ...] = ()) -> Fault:
     """The fault behind `error`, by its HTTP status, else by the kind of exception; `secrets` are kept out of it."""
     chain = causes(error)
+    unusable = next((link for link in chain if isinstance(link, UnusableReplyError)), None)
+    usage = unusable.usage if unusable else None
     status = next((found for link in chain if (found := _status(link)) is not None), None)
-    message = _message(chain, status, secrets)
+    message = _message((unusable,) if unusable else chain, status, secrets)
     if status is not None:
         headers = next((named for link in chain if (named := _headers(link))), {})
         cost_nothing = status not in _GATEWAY_TIMEOUTS
-        return Fault(_kind_of_status(status, chain), message, status, _retry_after(headers), cost_nothing)
+        return Fault(_kind_of_status(status, chain), message, status, _retry_after(headers), cost_nothing, usage)
+    if unusable:
+        return Fault(unusable.kind, message, usage=usage)
     passing = any(_is_transport_fault(link) for link in chain)
     unsent = any(base.__name__ in _UNSENT_NAMES for link in chain for base in type(link).__mro__)
     return Fault("passing" if passing else "lasting", message, cost_nothing=unsent)
@@ -83,7 +121,7 @@ def _status(error: BaseException) -> int | None:
 
 
 def _headers(error: BaseException) -> Mapping[str, str]:
-    headers = getattr(getattr(error, "response", None), "headers", None)
+    headers = getattr(getattr(error, "response", error), "headers", None)
     return {str(name).lower(): str(value) for name, value in headers.items()} if headers else {}
 
 
@@ -101,14 +139,23 @@ def _is_transport_fault(error: BaseException) -> bool:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds asked for by `retry-after-ms` or `retry-after` (a number, or a date seen from the reply's own date)."""
+    """Seconds asked for by `retry-after-ms` or `retry-after` (a number, or a date).
+
+    A date is seen from the reply's own, or from ours where it has none.
+    """
     for name, unit_seconds in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         with suppress(KeyError, ValueError):
             seconds = float(headers[name]) * unit_seconds
             return max(0.0, seconds) if math.isfinite(seconds) else None
-    with suppress(KeyError, ValueError, TypeError):
-        wanted, sent = (parsedate_to_datetime(headers[name]) for name in ("retry-after", "date"))
-        return max(0.0, (wanted - sent).total_seconds())
+    wanted, sent = (_date(headers.get(name)) for name in ("retry-after", "date"))
+    return None if wanted is None else max(0.0, (wanted - (sent or datetime.now(UTC))).total_seconds())
+
+
+def _date(text: str | None) -> datetime | None:
+    """A date of an HTTP header; without a zone it is UTC, as all of them should be."""
+    with suppress(ValueError, TypeError, OverflowError):
+        date = parsedate_to_datetime(text or "")
+        return date if date.tzinfo else date.replace(tzinfo=UTC)
     return None
 
 
@@ -116,7 +163,7 @@ def _message(chain: tuple[BaseException, ...], status: int | None, secrets: tupl
     """The exception and, where it adds something, its first cause, on one line of bounded length."""
     described = [_describe(link) for link in dict.fromkeys((chain[0], chain[-1]))]
     text = " <- ".join(dict.fromkeys(described))
-    text = hide(text, secrets)  # before the cut, which could leave half a secret
+    text = redacted(text, secrets)  # before the cut, which could leave half a secret
     if status is not None:
         text = f"HTTP {status}: {text}"
     return text if len(text) <= _MESSAGE_CHARS else text[: _MESSAGE_CHARS - 3] + "..."
@@ -124,11 +171,6 @@ def _message(chain: tuple[BaseException, ...], status: int | None, secrets: tupl
 
 def _describe(error: BaseException) -> str:
     text = " ".join(str(error).split())
+    if isinstance(error, UnusableReplyError):
+        return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def hide(text: str, secrets: tuple[str, ...]) -> str:
-    """`text` with every secret replaced."""
-    for secret in secrets:
-        text = text.replace(secret, "[hidden]")
-    return text

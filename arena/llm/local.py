@@ -24,6 +24,7 @@ from arena.config import LLMSettings
 from arena.errors import ModelSetupError
 from arena.llm.access import PLAIN, Dialect, ModelAccess
 from arena.llm.completions import OpenAICompletions
+from arena.llm.endpoint import model_http_client
 from arena.llm.remote import openai_dialect
 
 CONTEXT_TOKENS = 8192
@@ -62,7 +63,6 @@ async def local_access(settings: LLMSettings, name: str, weights: Callable[[str]
         ModelSetupError: the file is missing, or is nothing that llama.cpp can load.
     """
     from langchain_openai.chat_models.base import BaseChatOpenAI
-    from openai import DefaultAsyncHttpxClient
     from pydantic import SecretStr
 
     path = local_file(name, weights)
@@ -70,7 +70,7 @@ async def local_access(settings: LLMSettings, name: str, weights: Callable[[str]
     server = await anyio.to_thread.run_sync(_serve, path, key)
     try:
         # Proxies of the environment are for other machines.
-        async with DefaultAsyncHttpxClient(timeout=settings.timeout_seconds, trust_env=False) as http_client:
+        async with model_http_client(settings.timeout_seconds, obeys_environment=False) as http_client:
             chat = BaseChatOpenAI(
                 model=path.stem,
                 base_url=f"{server.listening_address}/v1",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from arena.llm.faults import Fault
 from arena.llm.response import Response
 from arena.protocols import Message, ModelRequest
-from arena.types import CallAttempt, LLMCall
+from arena.types import CallAttempt, LLMCall, sum_known
 
 EMPTY_REPLY = "an empty reply"
 GIVEN_UP = "given up before the reply came"
@@ -44,18 +44,17 @@ class Exchange:
     @property
     def used_tokens(self) -> int | None:
         """Input and output; None = unknown."""
-        if isinstance(self.result, Fault):
-            return 0 if self.result.cost_nothing else None
-        return self.result.usage.total
+        attempt = self.attempt
+        return sum_known((attempt.input_tokens, attempt.output_tokens))
 
     @property
     def attempt(self) -> CallAttempt:
         fault = self.fault
         times = (self.queue_seconds, self.service_seconds, None if fault is None else fault.message)
-        if isinstance(self.result, Fault):
-            tokens = 0 if self.result.cost_nothing else None
-            return CallAttempt(tokens, tokens, None, None, *times)
         usage = self.result.usage
+        if usage is None:
+            tokens = 0 if isinstance(self.result, Fault) and self.result.cost_nothing else None
+            return CallAttempt(tokens, tokens, None, None, *times)
         return CallAttempt(usage.input, usage.output, usage.cached, usage.reasoning, *times)
 
 

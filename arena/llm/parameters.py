@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Literal
 
 from arena.config import LLMSettings
@@ -18,6 +19,11 @@ LOGPROBS = "logprobs"
 JSON_SCHEMA = "json_schema"
 JSON_MODE = "json_mode"
 SPECIAL_TOKENS = "special_tokens"
+SYSTEM_ROLE = "system_role"
+REPEATED_ROLES = "repeated_roles"
+
+FORMS_OF_CONVERSATION = frozenset({SYSTEM_ROLE, REPEATED_ROLES})
+"""What a conversation has that the template of a model may refuse: the same words are then laid out without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,8 @@ class Parameters:
     """What is sent beside the prompt; None, empty and 0 are not sent.
 
     `max_tokens` goes by its other name when `other_limit_name`. `form`: the reply is held to the request's JSON schema,
-    or to some JSON. `special_tokens`: the server is asked to spell them out (a completion only).
+    or to some JSON. `special_tokens`: the server is asked to spell them out (a completion only). `system_role`: the
+    conversation has a turn of that role, and `repeated_roles`: turns of one role follow each other.
     """
 
     temperature: float | None = None
@@ -37,6 +44,8 @@ class Parameters:
     form: Literal["json_schema", "json_mode"] | None = None
     special_tokens: bool = False
     other_limit_name: bool = False
+    system_role: bool = False
+    repeated_roles: bool = False
 
     @property
     def names(self) -> frozenset[str]:
@@ -49,12 +58,15 @@ class Parameters:
             STOP: bool(self.stop),
             LOGPROBS: self.alternatives > 0,
             SPECIAL_TOKENS: self.special_tokens,
+            SYSTEM_ROLE: self.system_role,
+            REPEATED_ROLES: self.repeated_roles,
         }
         sent = {name for name, is_sent in values.items() if is_sent}
         return frozenset(sent if self.form is None else sent | {self.form})
 
     def as_mapping(self) -> Mapping[str, object]:
-        return asdict(self)
+        """For telling requests apart; the forms of the conversation are told by the conversation itself."""
+        return {name: value for name, value in asdict(self).items() if name not in FORMS_OF_CONVERSATION}
 
 
 def parameters_of(
@@ -62,6 +74,7 @@ def parameters_of(
 ) -> Parameters:
     """What `request` asks for under `settings`, as if the model took all of it."""
     is_completion = isinstance(request.prompt, str)
+    roles = () if isinstance(request.prompt, str) else tuple(turn.role for turn in request.prompt)
     limit = settings.max_tokens if request.room is None else max(request.room, settings.max_tokens)
     has_form = request.json_schema is not None and takes_schema and not is_completion
     return Parameters(
@@ -74,4 +87,6 @@ def parameters_of(
         alternatives=request.alternatives if takes_logprobs or is_completion else 0,
         form="json_schema" if has_form else None,
         special_tokens=is_completion,
+        system_role="system" in roles,
+        repeated_roles=any(one == other for one, other in pairwise(roles)),
     )

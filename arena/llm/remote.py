@@ -11,9 +11,9 @@ from arena.config import LLMSettings, api_key
 from arena.errors import ConfigError, ModelSetupError
 from arena.llm.access import PLAIN, Dialect, ModelAccess
 from arena.llm.completions import OpenAICompletions
-from arena.llm.faults import hide
 from arena.llm.parameters import TEMPERATURE, TOP_P
 from arena.llm.providers import COMPATIBLE, OTHER_PROVIDERS, PROVIDERS, ModelName, Provider, parse_model
+from arena.network import redacted
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 _NO_KEY = "no-key"
 
 _OF_A_PLACE = re.compile("base|url|endpoint|host|region|location|project|deployment|api_version")
+_BUILT_ON_OPENAI = frozenset({COMPATIBLE, "deepseek", "together", "xai"})
 _LIMIT_FIELDS = ("max_tokens", "max_output_tokens", "max_new_tokens", "max_completion_tokens")
 
 
 def remote_access(settings: LLMSettings, http_client: Any = None) -> ModelAccess:
     """The model of `settings` at its provider or at `base_url`.
 
-    `http_client`: an asynchronous client of the OpenAI package, for `openai:` only; the caller closes it.
+    `http_client`: for providers that take one (`takes_http_client`); the caller closes it.
 
     Raises:
         ConfigError: a `base_url` that the provider's package cannot be told.
@@ -68,6 +69,11 @@ def remote_access(settings: LLMSettings, http_client: Any = None) -> ModelAccess
         place=_place(chat, endpoint),
         dropped=_left_out(chat, settings),
     )
+
+
+def takes_http_client(provider: str) -> bool:
+    """Whether the provider's model can be given an HTTP client, because it builds on LangChain's OpenAI model."""
+    return provider in _BUILT_ON_OPENAI
 
 
 def openai_dialect(chat: BaseChatModel) -> Dialect | None:
@@ -147,7 +153,7 @@ def _construct(settings: LLMSettings, model: ModelName, values: dict[str, Any]) 
         problem = "; ".join(item["msg"] for item in error.errors(include_url=False, include_input=False))
     except (ValueError, TypeError, ImportError, LookupError, RuntimeError, OSError, OpenAIError) as error:
         problem = str(error)
-    problem = hide(" ".join(problem.split()), (values.get("api_key", _NO_KEY),))
+    problem = redacted(" ".join(problem.split()), (values.get("api_key", _NO_KEY),))
     raise ModelSetupError(f"model {settings.model!r} cannot be opened: {problem}")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.llm.token_choices import choices_of_text, cut_at, read_choices
 from arena.protocols import TokenChoice
-from arena.types import was_cut, well_formed
+from arena.types import known_count, was_cut, well_formed
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
@@ -77,7 +77,7 @@ def read_completion(body: Mapping[str, Any]) -> Response:
     finish = choice.get("finish_reason")
     return Response(
         well_formed(str(choice.get("text") or "")),
-        _usage_of_completion(body.get("usage")),
+        usage_of(body),
         None if finish is None else well_formed(str(finish)),
         read_choices(choice.get("logprobs")),
     )
@@ -94,31 +94,32 @@ def read_usage(message: AIMessage) -> Usage:
     LangChain writes 0 for a count that the provider left out. No prompt has 0 tokens and no text takes 0
     tokens to write, so such a 0 is read back as unknown.
     """
-    usage = message.usage_metadata
-    if usage is None:
-        return Usage()
+    usage: Mapping[str, Any] = message.usage_metadata or {}
+    output = known_count(usage.get("output_tokens"))
     return Usage(
-        input=usage["input_tokens"] or None,
-        output=None if usage["output_tokens"] == 0 and read_text(message) else usage["output_tokens"],
-        cached=usage.get("input_token_details", {}).get("cache_read"),
-        reasoning=usage.get("output_token_details", {}).get("reasoning"),
+        input=known_count(usage.get("input_tokens")) or None,
+        output=None if output == 0 and read_text(message) else output,
+        cached=_detail(usage, "input_token_details", "cache_read"),
+        reasoning=_detail(usage, "output_token_details", "reasoning"),
     )
 
 
-def _usage_of_completion(usage: Any) -> Usage:
+def usage_of(body: Any) -> Usage:
+    """The counts that a server's answer in OpenAI's form holds, whatever else is wrong with it."""
+    usage = body.get("usage") if isinstance(body, Mapping) else None
     if not isinstance(usage, Mapping):
         return Usage()
     return Usage(
-        _count(usage, "prompt_tokens"),
-        _count(usage, "completion_tokens"),
-        _count(usage.get("prompt_tokens_details"), "cached_tokens"),
-        _count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+        known_count(usage.get("prompt_tokens")),
+        known_count(usage.get("completion_tokens")),
+        _detail(usage, "prompt_tokens_details", "cached_tokens"),
+        _detail(usage, "completion_tokens_details", "reasoning_tokens"),
     )
 
 
-def _count(counts: Any, name: str) -> int | None:
-    value = counts.get(name) if isinstance(counts, Mapping) else None
-    return value if isinstance(value, int) and value >= 0 else None
+def _detail(usage: Mapping[str, Any], part: str, name: str) -> int | None:
+    details = usage.get(part)
+    return known_count(details.get(name)) if isinstance(details, Mapping) else None
 
 
 def read_finish_reason(message: AIMessage) -> str | None:

@@ -1,13 +1,14 @@
-"""How parameters are put into a request: on the LangChain model, beside its messages, or into a completion's body."""
+"""How a request is put: its conversation, and its parameters on the LangChain model, beside it, or in a completion."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.llm.access import Dialect
 from arena.llm.parameters import JSON_SCHEMA, Parameters
+from arena.protocols import Message
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -50,6 +51,28 @@ class ConfiguredChats:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
         return self._kept[key]
+
+
+def laid_out(conversation: Sequence[Message], sent: Parameters) -> list[tuple[str, str]]:
+    """The turns as (role, text), all of their words in order, in the forms that `sent` has.
+
+    Without `system_role` such turns are the user's, in one with the user's own beside them; without `repeated_roles`
+    neighbours of one role are one turn.
+    """
+    turns: list[tuple[str, str]] = []
+    after_system = False
+    for turn in conversation:
+        is_system = turn.role == "system" and not sent.system_role
+        role = "user" if is_system else turn.role
+        joined = bool(turns) and turns[-1][0] == role and (is_system or after_system or not sent.repeated_roles)
+        text = _paragraphs(turns.pop()[1], turn.content) if joined else turn.content
+        turns.append((role, text))
+        after_system = is_system
+    return turns
+
+
+def _paragraphs(*texts: str) -> str:
+    return "\n\n".join(text for text in texts if text)
 
 
 def beside_messages(dialect: Dialect, parameters: Parameters, schema: Mapping[str, Any] | None) -> dict[str, Any]:

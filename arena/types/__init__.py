@@ -15,6 +15,7 @@ from arena.types.reasoning import cut_before_speaking, ends_in_reasoning, holds_
 from arena.types.run import (
     GOLD_MODE,
     LIVE_MODE,
+    MOST_COUNTED,
     NO_RETRIEVAL_MODE,
     Answer,
     Attempt,
@@ -29,6 +30,7 @@ from arena.types.run import (
     RunRecord,
     Stage,
     Tier,
+    known_count,
     sum_known,
     was_cut,
 )
@@ -39,6 +41,7 @@ __all__ = [
     "GOLD_MODE",
     "KINDS",
     "LIVE_MODE",
+    "MOST_COUNTED",
     "NO_RETRIEVAL_MODE",
     "Answer",
     "AnswerStyle",
@@ -77,6 +80,7 @@ __all__ = [
     "cut_before_speaking",
     "ends_in_reasoning",
     "holds_reasoning",
+    "known_count",
     "sum_known",
     "was_cut",
     "well_formed",

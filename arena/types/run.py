@@ -6,7 +6,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
 
 from arena.types.data import Scalar
 from arena.types.evidence import Retrieval, ShownDocument
@@ -31,6 +33,24 @@ LIVE_MODE = "live"
 """Mode of a retrieval from a live search: of what it brings, no dataset keeps the text."""
 
 
+MOST_COUNTED = 10**12
+"""No call has more tokens; the sums of a run of such counts fit into 64 bits."""
+
+
+def known_count(value: object) -> int | None:
+    """A count of tokens as anyone outside states it: a whole number from 0 to `MOST_COUNTED`; None for all else.
+
+    20.0 is whole. A truth value, a text, a fraction, NaN, a negative and an absurdly large number say nothing.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_COUNTED:
+        return None
+    return int(value) if value == int(value) else None
+
+
+Count = Annotated[int | None, BeforeValidator(known_count)]
+"""A count in a record: one that an older version wrote down as it came is read as unknown if it is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallAttempt:
     """One request to the provider inside a call, and what it used.
@@ -41,10 +61,10 @@ class CallAttempt:
     `service_seconds` for the provider. `fault`: why it brought no reply (None = it did).
     """
 
-    input_tokens: int | None
-    output_tokens: int | None
-    cached_input_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    input_tokens: Count
+    output_tokens: Count
+    cached_input_tokens: Count = None
+    reasoning_tokens: Count = None
     queue_seconds: float = 0.0
     service_seconds: float = 0.0
     fault: str | None = None

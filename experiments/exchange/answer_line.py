@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from arena.datasets.lines import Row
 from arena.datasets.records import read_records
 from arena.errors import DatasetError
-from arena.types import Dataset
+from arena.types import MOST_COUNTED, Dataset
 
 _SHOWN = 3
 
-_Tokens = Annotated[int, Field(ge=0, le=10**12)]
+_Tokens = Annotated[int, Field(ge=0, le=MOST_COUNTED)]
 """Tokens of one question; more are a mistake, and their sums would leave the columns of a table."""
 _Span = Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]], Field(strict=False)]
 _Seconds = Annotated[float, Field(ge=0, le=1e9)]

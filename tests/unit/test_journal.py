@@ -5,7 +5,9 @@ import os
 import resource
 import subprocess
 import sys
+import zlib
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 from arena import journal
 from arena.errors import RunStoreError
 from arena.journal import RECORD_LINES, VERDICT_LINES, JournalWriter
-from arena.types import RunRecord, Score, Verdict
+from arena.types import CallAttempt, Hit, LLMCall, Retrieval, RetrievalRequest, RunRecord, Score, Verdict
 from tests.samples import answered, cell, failed
 
 RECORDS = [answered("q1", "Zürich \u2028 [1]", ("d1", "d2")), failed("q2"), answered("q3", "", abstained=True)]
@@ -117,6 +119,32 @@ def test_a_record_that_is_no_json_is_refused_and_leaves_the_journal_whole(tmp_pa
         with pytest.raises(RunStoreError, match="'q9'"):
             writer.append(answered("q9", "\ud800"))
     assert [entry.record for entry in journal.read(path)] == RECORDS[:1]
+
+
+def test_a_record_that_could_not_be_read_back_is_refused_and_leaves_the_journal_whole(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    hit = Hit("d1#0", "d1", 1, float("nan"))
+    record = replace(RECORDS[0], retrievals=(Retrieval(RetrievalRequest("?", "dense", 1), (hit,)),))
+    with JournalWriter(path, RECORD_LINES) as writer:
+        writer.append(RECORDS[1])
+        with pytest.raises(
+            RunStoreError, match=r"'q1'.*could not be read back \(retrievals\.0\.hits\.0\.score is None"
+        ):
+            writer.append(record)
+        writer.append(RECORDS[2])
+    assert [entry.record for entry in journal.read(path)] == RECORDS[1:]
+
+
+@pytest.mark.parametrize("count", ["20.5", "-1", "1e30", "1" + "0" * 30, '"12"', "true", "[]"])
+def test_a_count_that_an_older_version_wrote_as_it_came_is_read_as_unknown(tmp_path: Path, count: str) -> None:
+    path = tmp_path / "records.jsonl"
+    calls = (LLMCall("generate", "openai:m", "0", (CallAttempt(4711, 3, 2, 1),)),)
+    with JournalWriter(path, RECORD_LINES) as writer:
+        writer.append(replace(RECORDS[0], calls=calls))
+    rest = path.read_bytes().rstrip(b"\n").partition(b'",')[2].replace(b"4711", count.encode())
+    path.write_bytes(b'{"schema_version":4,"checksum":"%08x",%b\n' % (zlib.crc32(rest), rest))
+    ((attempt,),) = [call.attempts for entry in journal.read(path) for call in entry.record.calls]
+    assert attempt == CallAttempt(None, 3, 2, 1)
 
 
 @pytest.mark.parametrize("version", [2, 9])

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import itertools
+import json
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -212,3 +216,50 @@ def test_a_hit_is_quick(path: Path) -> None:
             assert cache.get("k") is not None
             taken.append(time.perf_counter() - started)
     assert min(taken) < 0.002
+
+
+def poison(path: Path, key: str, change: Callable[[dict[str, Any]], None]) -> None:
+    """Make what is kept under `key` what an older version may have kept there, its checksum right."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    (payload,) = connection.execute("SELECT json FROM replies WHERE key = ?", (key,)).fetchone()
+    fields = json.loads(payload)
+    change(fields)
+    payload = json.dumps(fields).encode()
+    row = (payload, zlib.crc32(payload, zlib.crc32(key.encode())), key)
+    connection.execute("UPDATE replies SET json = ?, checksum = ? WHERE key = ?", row)
+    connection.close()
+
+
+@pytest.mark.parametrize("odd", [20.5, -1, 10**30, "12", True, [], float("nan")])
+def test_a_count_that_an_older_version_kept_as_it_came_is_unknown(path: Path, odd: object) -> None:
+    with ReplyCache(path) as cache:
+        cache.put("k", REPLY)
+        poison(path, "k", lambda fields: fields["attempts"][0].update(input_tokens=odd))
+        assert cache.get("k") == replace(REPLY, attempts=(replace(PAID, input_tokens=None),))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fields: fields.update(text=5),
+        lambda fields: fields.update(finish_reason=["stop"]),
+        lambda fields: fields.update(dropped=[1]),
+        lambda fields: fields.pop("attempts"),
+        lambda fields: fields["attempts"][0].update(another=1),
+    ],
+)
+def test_what_is_kept_and_is_no_reply_makes_room_for_the_next(
+    path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    with ReplyCache(path) as cache:
+        cache.put("k", REPLY)
+        poison(path, "k", change)
+        assert cache.get("k") is None
+        cache.put("k", REPLY)
+        assert cache.get("k") == REPLY
+
+
+def test_what_could_not_be_read_back_is_not_kept(path: Path) -> None:
+    with ReplyCache(path) as cache:
+        cache.put("k", replace(REPLY, finish_reason=5))  # type: ignore[arg-type]
+        assert cache.get("k") is None

@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from arena.llm.faults import hide, read_fault
+from arena.llm.faults import read_fault
 
 REQUEST = httpx.Request("POST", "http://provider.invalid")
 
@@ -118,7 +118,9 @@ def test_only_what_was_refused_or_never_sent_cost_nothing(error: Exception, cost
         ({"retry-after": "soon"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "Wed, 21 Oct 2015 07:28:30 GMT", "date": "Wed, 21 Oct 2015 07:28:00 GMT"}, 30.0),
-        ({"retry-after": "Wed, 21 Oct 2015 07:28:30 GMT"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:30 GMT"}, 0.0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:30", "date": "Wed, 21 Oct 2015 07:28:00 GMT"}, 30.0),
+        ({"retry-after": "Wed, 99 Oct 2015 07:28:30 GMT"}, None),
     ],
 )
 def test_the_wait_asked_for_is_read(headers: dict[str, str], seconds: float | None) -> None:
@@ -140,5 +142,7 @@ def test_no_half_of_a_secret_is_left_by_the_bound() -> None:
     assert "ss" not in message
 
 
-def test_secrets_are_hidden() -> None:
-    assert hide("key sk-1 and sk-1", ("sk-1",)) == "key [hidden] and [hidden]"
+def test_a_date_to_wait_for_is_seen_from_now_where_the_reply_has_none() -> None:
+    seconds = read_fault(status_error(429, {"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"})).retry_after_seconds
+    assert seconds is not None
+    assert seconds > 1e9
