@@ -18,6 +18,12 @@ class BatchRetriever(Retriever, Protocol):
     async def retrieve_many(self, requests: Sequence[RetrievalRequest]) -> tuple[Retrieval, ...]: ...
 
 
+class OpenRetriever(BatchRetriever, Protocol):
+    """One over something that is given back at the end."""
+
+    def close(self) -> None: ...
+
+
 @dataclass(slots=True, eq=False)
 class _Waiting:
     """A request in line; exactly one of the other two is set once it was served."""

@@ -22,6 +22,7 @@ from experiments.dry_runs.expectation import Expectation, from_probe, total
 from experiments.judging.opening import judge_cell
 from experiments.setup.equipment import embedder_of, fetch_weights
 from experiments.setup.external import second_corpus
+from experiments.setup.planned import Unembedding
 from experiments.setup.prepared import Prepared
 from experiments.terminal.progress import Reporter
 
@@ -120,7 +121,9 @@ async def _ask(
 ) -> dict[tuple[str, JudgeMetric], list[LLMCall]]:
     """(Cell key, metric) -> the calls that all its cases took."""
     embedder = (
-        embedder_of(prepared.config, reporter) if any(NEEDS[metric].embedder for metric in config.metrics) else None
+        Unembedding(embedder_of(prepared.config, reporter, cached=False))
+        if any(NEEDS[metric].embedder for metric in config.metrics)
+        else None
     )
     fake = LLMSettings(model=_FAKE, max_tokens=config.llm.max_tokens, cache=False)
     calls: dict[tuple[str, JudgeMetric], list[LLMCall]] = {}

@@ -1,9 +1,10 @@
 """`arena run --dry-run`: what a run would use and cost, before anything is spent.
 
 What a finished run of the same cell on the same data used is taken where there is one. Else a few questions go through
-the real graphs, index and prompts with the `fake:` model in place of the configured one, which costs nothing and needs
-neither key nor server. Its replies are not the model's: how often a controller goes round, and how much is written, is
-then a guess, and tokens are words times `TOKENS_PER_WORD` (a `fake:` model's are words).
+the real graphs and prompts with the `fake:` model in place of the configured one, which costs nothing and needs neither
+key nor server, and with passages found by shared words in place of the index's, so that nothing is embedded. Its
+replies are not the model's: how often a controller goes round, and how much is written, is then a guess, and tokens are
+words times `TOKENS_PER_WORD` (a `fake:` model's are words).
 """
 
 from __future__ import annotations
@@ -83,20 +84,25 @@ class DryRun:
         return (*self.cells, *self.judging)
 
 
-def dry_run(config: RunConfig, reporter: Reporter) -> DryRun:
-    """Work out what `config` would take. Loads the data and builds the index; leaves no run folder."""
+def dry_run(config: RunConfig, reporter: Reporter, prepared: Prepared | None = None) -> DryRun:
+    """Work out what `config` would take. Loads the data and counts its passages; embeds nothing, leaves no run folder.
+
+    `prepared`: the config made ready for a dry run, to be closed by whoever did (None: it is made ready here).
+    """
+    if prepared is None:
+        with closing(prepare(config, reporter, dry=True)) as own:
+            return dry_run(config, reporter, own)
     prices = price_table(config, now())
-    with closing(prepare(config, reporter, without_model=True)) as prepared:
-        asking = [seat for seat in prepared.seats if seat.spec.needs_model]
-        past = past_accounts(
-            config.runs_dir, prepared.lineup.dataset.fingerprint, {seat.cell.key for seat in asking}, prices
-        )
-        unseen = [seat for seat in asking if seat.cell.key not in past]
-        probed = _probe(prepared, unseen, reporter) if unseen else {}
-        answers = {**probed}
-        if config.judge is not None:
-            answers |= {key: _past_answers(config, one.run_id, key) for key, one in past.items()}
-        judging = expect_judging(prepared, answers, prices, reporter)
+    asking = [seat for seat in prepared.seats if seat.spec.needs_model]
+    past = past_accounts(
+        config.runs_dir, prepared.lineup.dataset.fingerprint, {seat.cell.key for seat in asking}, prices
+    )
+    unseen = [seat for seat in asking if seat.cell.key not in past]
+    probed = _probe(prepared, unseen, reporter) if unseen else {}
+    answers = {**probed}
+    if config.judge is not None:
+        answers |= {key: _past_answers(config, one.run_id, key) for key, one in past.items()}
+    judging = expect_judging(prepared, answers, prices, reporter)
     found: list[Expectation] = []
     for seat in prepared.seats:
         key, cell, asked = seat.cell.key, seat.cell, len(seat.questions)

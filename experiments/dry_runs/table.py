@@ -94,9 +94,10 @@ def dry_run_notes(dry: DryRun) -> Iterator[str]:
     """How far the figures can be trusted, and whose price is missing."""
     if any(_source(one) == _PROBE for one in dry.cells):
         yield (
-            "probe: a few questions through the real graphs, index and prompts with the fake model. Its replies are "
-            f"not the model's, so calls of a controller and output are guesses; tokens are words x {TOKENS_PER_WORD}. "
-            "full replies: had every reply been llm.max_tokens long."
+            "probe: a few questions through the real graphs and prompts with the fake model, on passages found by "
+            "shared words: nothing is embedded. Its replies are not the model's, so calls of a controller and output "
+            f"are guesses; tokens are words x {TOKENS_PER_WORD}. full replies: had every reply been llm.max_tokens "
+            "long."
         )
     for one in dry.cells:
         if one.failures:

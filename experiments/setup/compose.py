@@ -20,8 +20,8 @@ from experiments.setup.evaluators import evaluator_key
 from experiments.setup.evidence import GoldAmongDistractors, GoldDocuments, NoEvidence, SharedIndex
 from experiments.setup.external import check_external
 from experiments.setup.routers import check_readers, router_folder
-from indexing.batching import Batched
-from indexing.retriever import MODES, IndexRetriever
+from indexing.batching import Batched, OpenRetriever
+from indexing.modes import MODES
 from strategies import StrategySpec, Variant, find_strategy, find_variant
 
 _GOLD_NEEDED: Mapping[str, int] = {"gold": 1, "gold_minus_one": 2, "gold_plus_distractors": 1}
@@ -131,7 +131,7 @@ def seats(config: RunConfig, lineup: Lineup, equipment: Equipment | None) -> tup
 
 
 def contestants(
-    seated: Sequence[Seat], dataset: Dataset, retriever: IndexRetriever | None, model: ChatModel | None
+    seated: Sequence[Seat], dataset: Dataset, retriever: OpenRetriever | None, model: ChatModel | None
 ) -> tuple[Contestant, ...]:
     """Seats with their equipment: all of them share the one retriever and the one model."""
     gold = GoldDocuments.of(dataset)
@@ -172,7 +172,7 @@ def _seat(config: RunConfig, entry: Entry, equipment: Equipment | None) -> Seat:
     )
 
 
-def _evidence(seat: Seat, dataset: Dataset, gold: GoldDocuments, retriever: IndexRetriever | None) -> EvidenceSource:
+def _evidence(seat: Seat, dataset: Dataset, gold: GoldDocuments, retriever: OpenRetriever | None) -> EvidenceSource:
     match seat.spec.evidence:
         case "none":
             return NoEvidence()

@@ -19,9 +19,11 @@ from indexing.engines.settings import EngineSettings
 
 if TYPE_CHECKING:
     from experiments.setup.evaluators import EvaluatorKey
+    from indexing.batching import OpenRetriever
     from indexing.build import Index
     from indexing.embedding import EmbeddingSettings, IndexEmbedder
     from indexing.manifest import IndexManifest
+    from indexing.plan import IndexPlan
     from indexing.rerank import RerankSettings
     from indexing.retriever import IndexRetriever
     from indexing.tokens import ModelTokenizer
@@ -44,7 +46,7 @@ class Equipment:
     `external`, `evaluators` and `routers` (by folder) are for the contestants whose settings ask for them.
     """
 
-    retriever: IndexRetriever
+    retriever: OpenRetriever
     index_identity: Mapping[str, Any]
     index_facts: Mapping[str, Any]
     reranking: Reranking | None
@@ -168,6 +170,54 @@ def ready_equipment(
     )
 
 
+def planned_equipment(
+    config: RunConfig, dataset: Dataset, reporter: Reporter, *, rerank: bool, variants: Sequence[Variant] = ()
+) -> Equipment:
+    """As `ready_equipment`, for a dry run: indexes are planned and counted, and nothing is embedded or built.
+
+    Identities are those of the run itself. Nothing reranks; passages are found by shared words.
+    """
+    from experiments.setup.evaluators import open_evaluators
+    from experiments.setup.planned import PlannedRetriever, Unembedding
+    from experiments.setup.routers import open_routers
+
+    second = second_corpus(config, variants, dataset.documents)
+    live = live_search(config, variants, reporter)
+    settings = rerank_settings(config)
+    embedder = Unembedding(embedder_of(config, reporter, cached=False))
+    evaluators = open_evaluators(variants, settings, embedder, weights_root(), reporter)
+    routers = open_routers(variants, embedder, Lock(), settings.devices)
+    plan, identity, facts = _planned(config, dataset, embedder, reporter)
+    reranking = _reranker(settings, embedder, reporter)[1] if rerank else None
+    elsewhere, second_facts = None, None
+    if second is not None:
+        other, _, second_facts = _planned(config, second, embedder, reporter)
+        elsewhere = SecondIndex(PlannedRetriever(other), second.fingerprint)
+    sources = ExternalSources(elsewhere, live)
+    return Equipment(PlannedRetriever(plan), identity, facts, reranking, sources, evaluators, routers, second_facts)
+
+
+def _planned(
+    config: RunConfig, dataset: Dataset, embedder: IndexEmbedder, reporter: Reporter
+) -> tuple[IndexPlan, dict[str, Any], dict[str, Any]]:
+    """An index as it would be, its identity, and facts about it; one that is there already tells more of itself."""
+    from arena.errors import IndexMismatchError
+    from experiments.setup.planned import counted
+    from indexing.manifest import read_manifest
+    from indexing.plan import plan_index
+
+    plan = plan_index(dataset.documents, embedder, engine_of(config), chunking_of(config))
+    try:
+        manifest = read_manifest(index_root() / plan.folder_name)
+    except IndexMismatchError:
+        return (
+            plan,
+            plan.identity.model_dump(mode="json"),
+            _with_advice(counted(plan, embedder), config, dataset, embedder, reporter),
+        )
+    return plan, _index_identity(manifest), _facts(config, dataset, manifest, embedder, reporter)
+
+
 def _second(
     config: RunConfig,
     dataset: Dataset,
@@ -196,21 +246,28 @@ def _retriever(index: Index, embedder: IndexEmbedder, reranker: Reranker | None,
 def _facts(
     config: RunConfig, dataset: Dataset, manifest: IndexManifest, embedder: IndexEmbedder, reporter: Reporter
 ) -> dict[str, Any]:
-    """What a run's manifest keeps of an index. What limits it is a warning of the leaderboard, and is said now."""
+    """What a run's manifest keeps of an index."""
+    facts: dict[str, Any] = manifest.model_dump(mode="json", exclude={"identity", "files"})
+    if manifest.recall_at_10 is not None:
+        reporter.say(
+            f"approximate search in {dataset.name}: recall@10 against exact search is {manifest.recall_at_10:.3f}"
+        )
+    return _with_advice(facts, config, dataset, embedder, reporter)
+
+
+def _with_advice(
+    facts: dict[str, Any], config: RunConfig, dataset: Dataset, embedder: IndexEmbedder, reporter: Reporter
+) -> dict[str, Any]:
+    """`facts`, with what would fit where passages are cut off: a warning of the leaderboard, which is said now too."""
     from indexing.chunking import longest_that_fit
 
-    facts: dict[str, Any] = manifest.model_dump(mode="json", exclude={"identity", "files"})
     limit = embedder.identity.get("max_length_tokens")
-    if manifest.truncated_passages:
+    if facts["truncated_passages"]:
         if isinstance(limit, int):
             tokenizer = model_tokenizer(config)
             facts["fits_tokens"] = longest_that_fit(dataset.documents, tokenizer, embedder.count_truncated, limit)
         told = index_of(facts, dataset.name, dict(embedder.identity), config.chunking.tokens)
         reporter.warn(truncation_statement(told))
-    if manifest.recall_at_10 is not None:
-        reporter.say(
-            f"approximate search in {dataset.name}: recall@10 against exact search is {manifest.recall_at_10:.3f}"
-        )
     return facts
 
 

@@ -16,7 +16,7 @@ from experiments.setup.search_tool import LiveSearch, load_search_tool
 from experiments.terminal.progress import Reporter
 
 if TYPE_CHECKING:
-    from indexing.retriever import IndexRetriever
+    from indexing.batching import OpenRetriever
     from strategies import Variant
 
 SECOND_INDEX, LIVE = "second_index", "live"
@@ -27,7 +27,7 @@ IN_MEMORY = ":memory:"
 class SecondIndex:
     """An index of another corpus, whose dataset's `fingerprint` changes with any document of it."""
 
-    retriever: IndexRetriever
+    retriever: OpenRetriever
     fingerprint: str
 
 

@@ -13,7 +13,7 @@ from arena.plan import Key, PlannedCell, RunPlan, Shard
 from experiments.costs.spending import check_budget, price_table
 from experiments.process.clock import now
 from experiments.setup.compose import Lineup, Seat, line_up, seats
-from experiments.setup.equipment import Equipment, fetch_weights, ready_equipment
+from experiments.setup.equipment import Equipment, fetch_weights, planned_equipment, ready_equipment
 from experiments.setup.identity import identity
 from experiments.terminal.progress import Reporter
 
@@ -40,29 +40,27 @@ class Prepared:
             self.equipment.close()
 
 
-def prepare(
-    config: RunConfig, reporter: Reporter, *, without_model: bool = False, shard: Shard | None = None
-) -> Prepared:
+def prepare(config: RunConfig, reporter: Reporter, *, dry: bool = False, shard: Shard | None = None) -> Prepared:
     """Check every name, load the data, fetch weights, open or build the index. Asks no model anything.
 
     Args:
         config: what to make ready.
         reporter: who hears of downloads and of the index.
-        without_model: the configured model will not be opened: its weights and a price for it are not needed.
+        dry: nothing will be asked of the configured model, whose weights and price are not needed; nothing is embedded
+            and no index is opened or built (`planned_equipment`).
         shard: the share of the questions that this process asks (None: all).
     """
     lineup = line_up(config)
     for name in lineup.skipped:
         reporter.warn(f"{name} is left out: no question of the sample has gold documents")
     content_sha256 = None
-    if lineup.needs_model and not without_model:
+    if lineup.needs_model and not dry:
         check_budget(config, price_table(config, now()))
         content_sha256 = model_sha256(config.llm, lambda name: fetch_weights(name, reporter))
     equipment = None
     if lineup.needs_index:
-        equipment = ready_equipment(
-            config, lineup.dataset, reporter, rerank=lineup.needs_reranker, variants=lineup.variants
-        )
+        equip = planned_equipment if dry else ready_equipment
+        equipment = equip(config, lineup.dataset, reporter, rerank=lineup.needs_reranker, variants=lineup.variants)
     seated = seats(config, lineup, equipment)
     asked = _share(seated, shard)
     fields = identity(config, lineup.dataset, seated, equipment, content_sha256)

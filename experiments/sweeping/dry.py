@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from arena.store import FINISHED
 from experiments.dry_runs.expectation import Expectation, total
 from experiments.dry_runs.run import DryRun, dry_run
+from experiments.setup.prepared import Prepared
 from experiments.sweeping.folder import SweepFolder
 from experiments.sweeping.identity import of_prepared
 from experiments.sweeping.point import Point
@@ -52,24 +53,30 @@ def expect_points(points: Sequence[Point], folder: SweepFolder, reporter: Report
     """
     donors: list[Donor] = []
     expected: list[ExpectedPoint] = []
-    with PointPreparer(reporter, without_model=True) as preparer:
+    with PointPreparer(reporter, dry=True) as preparer:
         for point in points:
-            cells = of_prepared(preparer.prepare(point.config))
+            prepared = preparer.prepare(point.config)
+            cells = of_prepared(prepared)
             sources = {cell.planned.cell.key: find_source(cell, donors) for cell in cells}
             donors.append(Donor(point.name, cells, frozenset(key for key, one in sources.items() if one is None)))
-            expected.append(_expect(point, donors[-1], sources, folder, reporter))
+            expected.append(_expect(prepared, point, donors[-1], sources, folder, reporter))
     return expected
 
 
 def _expect(
-    point: Point, there: Donor, sources: Mapping[str, Source | None], folder: SweepFolder, reporter: Reporter
+    prepared: Prepared,
+    point: Point,
+    there: Donor,
+    sources: Mapping[str, Source | None],
+    folder: SweepFolder,
+    reporter: Reporter,
 ) -> ExpectedPoint:
     status = str(folder.store(point.name).manifest()["status"]) if folder.has(point.name) else NEW
     writing = any(cell.planned.cell.llm for cell in there.cells if cell.planned.cell.key in there.measured)
     costs: Mapping[str, Expectation] = {}
     judging: float | None = 0.0
     if writing and status != FINISHED:
-        costs, judging = _costs(point, there.measured, folder, reporter)
+        costs, judging = _costs(prepared, point, there.measured, folder, reporter)
     expected = []
     for cell in there.cells:
         one, source = cell.planned.cell, sources[cell.planned.cell.key]
@@ -83,12 +90,12 @@ def _expect(
 
 
 def _costs(
-    point: Point, asked: frozenset[str], folder: SweepFolder, reporter: Reporter
+    prepared: Prepared, point: Point, asked: frozenset[str], folder: SweepFolder, reporter: Reporter
 ) -> tuple[dict[str, Expectation], float | None]:
     """Cell key -> what asking it would take; and dollars of judging the answers of those cells."""
     # What runs beside the sweep used is known; once it is begun, what its own points used.
     runs = folder.path if folder.path.exists() else folder.path.parent
-    dry = dry_run(point.config.model_copy(update={"runs_dir": runs}), reporter)
+    dry = dry_run(point.config.model_copy(update={"runs_dir": runs}), reporter, prepared)
     return {one.cell.key: one for one in dry.cells if one.cell.key in asked}, _judging(dry, asked)
 
 

@@ -25,17 +25,17 @@ class _Lent(Prepared):
 class PointPreparer:
     """Prepares points one after the other, and keeps the last one's index open until another is needed."""
 
-    def __init__(self, reporter: Reporter, *, without_model: bool = False) -> None:
-        """`without_model`: see `prepare`."""
+    def __init__(self, reporter: Reporter, *, dry: bool = False) -> None:
+        """`dry`: see `prepare`."""
         self._reporter = reporter
-        self._without_model = without_model
+        self._dry = dry
         self._last: Prepared | None = None
 
     def prepare(self, config: RunConfig) -> Prepared:
         """As `experiments.setup.prepared.prepare`, and raises as it does. Closing what it gives does nothing."""
         if self._last is None or _but_retrieval(config) != _but_retrieval(self._last.config):
             self.close()
-            self._last = prepare(config, self._reporter, without_model=self._without_model)
+            self._last = prepare(config, self._reporter, dry=self._dry)
         found = self._last
         seated = seats(config, found.lineup, found.equipment)
         model = found.identity["model_sha256"]
