@@ -171,8 +171,9 @@ class SparseVector:
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """Both lanes of n texts: `dense` (n, d) float32 with rows of L2 norm 1, `sparse` n term vectors.
+    """Both lanes of n texts: `dense` (n, d) float32, `sparse` n term vectors.
 
+    Rows of `dense` have L2 norm 1, but where the embedding model is set to keep their length.
     `multi`: for late interaction, one (tokens, d') float32 matrix per text with rows of L2 norm 1.
     """
 

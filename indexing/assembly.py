@@ -143,6 +143,7 @@ def _create(folder: Path, plan: IndexPlan, idf: bool, first: Embedding) -> Engin
         plan.identity.dimension,
         idf=idf,
         multi_dimension=first.multi[0].shape[1] if first.multi else None,
+        distance=str(plan.identity.embedder.get("distance", "cosine")),
         settings=plan.engine,
     )
 

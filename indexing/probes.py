@@ -15,6 +15,7 @@ from indexing.engines import Engine
 PROBES = "probes.npz"
 SAMPLED = 32
 RECALL_SAMPLED = 200  # two hundred times ten neighbours: a recall of 0.95 is known to 0.01 or so
+FOUND = 1 - 1e-3  # share of its own score that a passage must have when it is asked for by its own vector
 REACH = 10  # places among which a passage must find itself: its doubles may come first
 
 
@@ -65,6 +66,6 @@ def _found(engine: Engine, positions: Sequence[int], dense: Vectors) -> set[int]
     rankings = engine.dense(dense, REACH)
     return {
         position
-        for position, ranking in zip(positions, rankings, strict=True)
-        if any(ranked.position == position and ranked.score > 1 - 1e-3 for ranked in ranking.best)
+        for position, vector, ranking in zip(positions, dense, rankings, strict=True)
+        if any(one.position == position and one.score > FOUND * engine.own_score(vector) for one in ranking.best)
     }

@@ -142,7 +142,7 @@ def _vector_problems(folder: Path, passages: Sequence[Passage], embedder: IndexE
         return []
     texts = [indexed_text(passage) for passage in passages]
     again = embedder.fitted(texts).embed_passages([texts[at] for at in positions]).dense
-    cosines = np.sum(again * stored, axis=1) / np.linalg.norm(stored, axis=1)
+    cosines = np.sum(again * stored, axis=1) / (np.linalg.norm(stored, axis=1) * np.linalg.norm(again, axis=1))
     return [
         f"passage {passages[at].passage_id!r} is embedded otherwise now: cosine {cosine:.4f} to the stored vector"
         for at, cosine in zip(positions, cosines, strict=True)

@@ -79,7 +79,8 @@ class LLMSettings(Settings):
 class EmbeddingConfig(Settings):
     """The model that turns text into vectors. None = what suits the model and this machine.
 
-    `model`: `minilm` or `bge-m3`, a folder in the sentence-transformers format, or a name on the model hub.
+    `model`: `minilm` or `bge-m3`, a folder of sentence-transformers or transformers, or a name on the model hub. Known
+    models (contriever, e5, bge-*-en) are used as their authors say, where a setting does not say otherwise.
     `multivectors` keeps a vector a token for late interaction. `devices` and `batch_size` change speed only.
     """
 
@@ -92,6 +93,11 @@ class EmbeddingConfig(Settings):
     query_instruction: str | None = None
     passage_instruction: str | None = None
     multivectors: bool = False
+    pooling: Literal["mean", "cls"] | None = Field(
+        default=None, description="How token vectors become one; None = as the folder or the model's preset says."
+    )
+    normalize: bool | None = Field(default=None, description="Scale vectors to L2 = 1; None = yes, but for presets.")
+    distance: Literal["cosine", "dot"] | None = Field(default=None, description="None = cosine, but for presets.")
     trust_remote_code: bool = Field(
         default=False, description="Let the model run code that lies beside its weights, or be pickled."
     )

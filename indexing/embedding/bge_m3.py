@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.errors import WeightsError
+from arena.errors import ConfigError, WeightsError
 from arena.protocols import SparseVector, Vectors
 from indexing.embedding.batches import token_bounded, token_counts
 from indexing.embedding.devices import (
@@ -57,6 +57,9 @@ class BgeM3Encoder:
 
         Raises `WeightsError` when the folder holds no loadable bge-m3, `ConfigError` when a setting does not fit it.
         """
+        wrong = [name for name in ("pooling", "normalize", "distance") if getattr(settings, name) is not None]
+        if wrong:
+            raise ConfigError(f"embedding setting {wrong[0]} does not fit bge-m3, which has its own: leave it out")
         self._hashes = folder_identity(folder, trust_remote_code=settings.trust_remote_code)
         self._devices = chosen_devices(settings.devices)
         self._batch_size = settings.batch_size or default_batch_size(self._devices)

@@ -24,8 +24,8 @@ ENCODING = 1
 class Encoded:
     """n texts after one pass each.
 
-    `dense`: (n, d) float32, rows L2 = 1. `lexical`: the model's own term weights, None where it has none.
-    `multi`: one (tokens, d') float32 matrix a text, rows L2 = 1, None unless asked for.
+    `dense`: (n, d) float32, rows L2 = 1 unless set otherwise. `lexical`: the model's own term weights,
+    None where it has none. `multi`: one (tokens, d') float32 matrix a text, rows L2 = 1, None unless asked for.
     """
 
     dense: Vectors

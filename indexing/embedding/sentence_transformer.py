@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.errors import WeightsError
+from arena.errors import ConfigError, WeightsError
 from indexing.bm25 import Bm25
 from indexing.embedding.batches import token_bounded, token_counts
 from indexing.embedding.devices import (
@@ -32,7 +32,7 @@ from indexing.embedding.encoder import (
     unit_rows,
 )
 from indexing.embedding.model_folder import FETCH, folder_identity, load_errors, tokens_read
-from indexing.embedding.settings import EmbeddingSettings
+from indexing.embedding.settings import EmbeddingSettings, with_preset
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -44,7 +44,8 @@ _Measured = tuple[str, int]
 class SentenceTransformerEncoder:
     """An `Encoder` over a sentence-transformers folder. Loading makes no network call.
 
-    Vectors are float32 with L2 norm 1, whatever `dtype` (float32 unless set) the model runs in. Instructions that are
+    Vectors are float32, whatever `dtype` (float32 unless set) the model runs in, with L2 norm 1 unless set otherwise.
+    Settings that a preset of the model has are the preset's where they are open. Instructions that are
     not set are the prompts of the model's own configuration: `query`; `document`, `passage` or `corpus`. With
     `multivectors`, the vectors of all tokens, framing ones included, come from the same pass.
     """
@@ -60,7 +61,13 @@ class SentenceTransformerEncoder:
         self._dtype = settings.dtype or "float32"
         self._multivectors = settings.multivectors
         self._name = name or folder.name
-        model = _load(folder, self._dtype, trust_remote_code=settings.trust_remote_code)
+        settings = with_preset(settings, self._name)
+        self._normalize = settings.normalize is not False
+        self._distance = settings.distance or "cosine"
+        self._pooling = settings.pooling
+        model = _load(folder, self._dtype, settings)
+        if not self._normalize:
+            _without_normalisation(model)
         config = getattr(model.transformers_model, "config", None)
         self._max_length = tokens_read(config, settings.max_length, model.max_seq_length)
         model.max_seq_length = self._max_length
@@ -80,7 +87,18 @@ class SentenceTransformerEncoder:
             "query_instruction": self._query,
             "passage_instruction": self._passage,
             "multivectors": "all tokens" if self._multivectors else "none",
+            **self._geometry,
         }
+
+    @property
+    def _geometry(self) -> Identity:
+        """What differs from a model that is used as its folder says, with unit vectors and cosine."""
+        told = {
+            "pooling": self._pooling,
+            "normalize": None if self._normalize else "no",
+            "distance": None if self._distance == "cosine" else self._distance,
+        }
+        return {name: value for name, value in told.items() if value is not None}
 
     @property
     def provenance(self) -> Provenance:
@@ -133,12 +151,12 @@ class SentenceTransformerEncoder:
             texts,
             prompt=prompt,
             batch_size=len(texts),
-            normalize_embeddings=True,
+            normalize_embeddings=self._normalize,
             convert_to_numpy=True,
             show_progress_bar=False,
         )
         dense = np.asarray(vectors, dtype=np.float32)
-        return Encoded(dense if self._dtype == "float32" else unit_rows(dense))
+        return Encoded(dense if self._dtype == "float32" or not self._normalize else unit_rows(dense))
 
     def _nothing(self) -> Encoded:
         return Encoded(np.empty((0, self._dimension), np.float32), multi=() if self._multivectors else None)
@@ -159,23 +177,57 @@ def _tokens(measured: _Measured) -> int:
     return measured[1]
 
 
-def _load(folder: Path, dtype: str, *, trust_remote_code: bool) -> SentenceTransformer:
-    if not (folder / "modules.json").is_file():
-        raise WeightsError(f"no sentence-transformers model in {str(folder)!r}: modules.json is missing; {FETCH}")
+def _load(folder: Path, dtype: str, settings: EmbeddingSettings) -> SentenceTransformer:
+    """A folder of sentence-transformers, or one of transformers alone, whose token vectors are pooled here."""
+    if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
+        raise WeightsError(
+            f"no embedding model in {str(folder)!r}: neither modules.json nor config.json is there; {FETCH}"
+        )
     import torch
     from sentence_transformers import SentenceTransformer
 
+    how = {"device": "cpu", "local_files_only": True, "trust_remote_code": settings.trust_remote_code}
+    kinds = {"dtype": getattr(torch, dtype)}
     try:
-        model: SentenceTransformer = SentenceTransformer(
-            str(folder),
-            device="cpu",
-            local_files_only=True,
-            trust_remote_code=trust_remote_code,
-            model_kwargs={"dtype": getattr(torch, dtype)},
-        )
-        return model
+        if (folder / "modules.json").is_file():
+            model: SentenceTransformer = SentenceTransformer(str(folder), model_kwargs=kinds, **how)
+            return model if settings.pooling is None else _pooled_by(model, settings.pooling)
+        plain: SentenceTransformer = SentenceTransformer(modules=_modules(folder, kinds, settings), **how)
+        return plain
     except load_errors() as error:
         raise WeightsError(f"no loadable embedding model in {str(folder)!r}: {error}; {FETCH}") from error
+
+
+def _modules(folder: Path, kinds: Mapping[str, Any], settings: EmbeddingSettings) -> list[Any]:
+    """Transformer and pooling over a folder that has no list of modules."""
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    local = {"local_files_only": True, "trust_remote_code": settings.trust_remote_code}
+    transformer = Transformer(
+        str(folder), model_kwargs={**kinds, **local}, processor_kwargs=dict(local), config_kwargs=dict(local)
+    )
+    width = transformer.get_embedding_dimension()
+    return [transformer, Pooling(width, settings.pooling or "mean")]
+
+
+def _pooled_by(model: SentenceTransformer, pooling: str) -> SentenceTransformer:
+    """The model with its pooling set to another. Raises `ConfigError` where it has none to set."""
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    for name, module in model.named_children():
+        if isinstance(module, Pooling):
+            setattr(model, name, Pooling(module.embedding_dimension, pooling))
+            return model
+    raise ConfigError(f"embedding setting pooling {pooling!r} does not fit a model without a pooling of its own")
+
+
+def _without_normalisation(model: SentenceTransformer) -> None:
+    """Let vectors keep their length, also where the model's own modules would scale them."""
+    from sentence_transformers.sentence_transformer.modules import Normalize
+
+    for name, module in list(model.named_children()):
+        if isinstance(module, Normalize):
+            delattr(model, name)
 
 
 def _with_tokens(model: SentenceTransformer, task: str, prompt: str, texts: list[str]) -> Encoded:

@@ -34,12 +34,14 @@ class Engine(Protocol):
         *,
         idf: bool = True,
         multi_dimension: int | None = None,
+        distance: str = "cosine",
         settings: EngineSettings | None = None,
     ) -> Self:
         """An empty collection, in a folder that does not exist yet or, for a server, known to that folder.
 
         `idf`: whether the engine weights terms by their rarity (BM25 wants it, learned term weights do not).
-        `multi_dimension`: width of the token vectors; None stores none.
+        `multi_dimension`: width of the token vectors; None stores none. `distance`: of dense vectors, `cosine` or
+        `dot`.
         """
         ...
 
@@ -75,7 +77,11 @@ class Engine(Protocol):
         ...
 
     def dense(self, queries: Vectors, limit: int) -> list[Ranking]:
-        """The `limit` passages of highest cosine for each row of `queries` (n, d)."""
+        """The `limit` passages of highest cosine, or inner product, for each row of `queries` (n, d)."""
+        ...
+
+    def own_score(self, vector: Vectors) -> float:
+        """What a stored dense vector (d,) scores against itself."""
         ...
 
     def hybrid(

@@ -17,7 +17,7 @@ from indexing.engines.settings import EngineSettings
 DENSE = "dense"
 SPARSE = "sparse"
 MULTI = "multi"
-SAME = 1 - 1e-5  # cosine above which a query is the stored vector itself
+SAME = 1 - 1e-5  # share of a vector's score against itself above which a query is the stored vector itself
 
 Term = Vectors | SparseVector
 """One query in a lane: (d,) float32, or term weights."""
@@ -27,12 +27,18 @@ Term = Vectors | SparseVector
 class Shape:
     """The vectors of every point. `idf`: whether the engine weights terms by their rarity, as BM25 wants.
 
-    `multi_dimension`: width of the token vectors for late interaction (None = there are none).
+    `multi_dimension`: width of the token vectors for late interaction (None = there are none). `distance`: of dense
+    vectors, `cosine` or `dot`.
     """
 
     dimension: int
     idf: bool = True
     multi_dimension: int | None = None
+    distance: str = "cosine"
+
+    def own_score(self, vector: Vectors) -> float:
+        """What a stored vector (d,) scores against itself."""
+        return 1.0 if self.distance == "cosine" else float(vector @ vector)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +156,19 @@ class Collection(ABC):
             raise ValueError(f"the passage at position {missing[0]} has no token vectors")
         return [scores[position] for position in positions]
 
+    def own_score(self, vector: Vectors) -> float:
+        """See `Engine.own_score`."""
+        return self._shape.own_score(vector)
+
     def measure_recall(self, queries: Vectors, k: int) -> float:
         """See `Engine.measure_recall`."""
         lanes = list(zip(self._dense_lanes(queries, k + 1, exact=True), self._dense_lanes(queries, k + 1), strict=True))
         if not any(truth for truth, _ in lanes):
             raise ValueError("recall needs at least one query and one point")
         wanted = same = 0
-        for truth, found in lanes:
-            own = {truth[0].position} if truth and truth[0].score > SAME else set()
+        for query, (truth, found) in zip(queries, lanes, strict=True):
+            itself = SAME * self._shape.own_score(query)
+            own = {truth[0].position} if truth and truth[0].score > itself else set()
             nearest = _first(truth, k, own)
             wanted += len(nearest)
             same += len(nearest & _first(found, k, own))

@@ -45,11 +45,12 @@ class EdgeEngine(Collection):
         *,
         idf: bool = True,
         multi_dimension: int | None = None,
+        distance: str = "cosine",
         settings: EngineSettings | None = None,
     ) -> EdgeEngine:
         import qdrant_edge as edge
 
-        shape, settings = Shape(dimension, idf, multi_dimension), settings or EngineSettings()
+        shape, settings = Shape(dimension, idf, multi_dimension, distance), settings or EngineSettings()
         with _as_os_error(f"cannot create {str(folder)!r}"):
             return cls(edge.EdgeShard.create(str(folder), _config(shape, settings)), shape, settings)
 
@@ -61,7 +62,8 @@ class EdgeEngine(Collection):
             config = json.loads((folder / _CONFIG).read_bytes())
             multi = config["vectors"].get(MULTI)
             idf = "modifier" in config["sparse_vectors"][SPARSE]
-            shape = Shape(config["vectors"][DENSE]["size"], idf, multi and multi["size"])
+            dense = config["vectors"][DENSE]
+            shape = Shape(dense["size"], idf, multi and multi["size"], str(dense["distance"]).lower())
             return cls(edge.EdgeShard.load(str(folder)), shape, settings or EngineSettings())
 
     @classmethod
@@ -150,7 +152,8 @@ class EdgeEngine(Collection):
 def _config(shape: Shape, settings: EngineSettings) -> qdrant_edge.EdgeConfig:
     import qdrant_edge as edge
 
-    vectors = {DENSE: edge.EdgeVectorParams(size=shape.dimension, distance=edge.Distance.Cosine)}
+    distance = edge.Distance.Cosine if shape.distance == "cosine" else edge.Distance.Dot
+    vectors = {DENSE: edge.EdgeVectorParams(size=shape.dimension, distance=distance)}
     if shape.multi_dimension is not None:
         vectors[MULTI] = edge.EdgeVectorParams(
             size=shape.multi_dimension,

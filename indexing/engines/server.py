@@ -52,10 +52,11 @@ class ServerEngine(Collection):
         *,
         idf: bool = True,
         multi_dimension: int | None = None,
+        distance: str = "cosine",
         settings: EngineSettings | None = None,
     ) -> ServerEngine:
         settings = settings or EngineSettings("server")
-        shape, name = Shape(dimension, idf, multi_dimension), f"arena-{uuid.uuid4().hex}"
+        shape, name = Shape(dimension, idf, multi_dimension, distance), f"arena-{uuid.uuid4().hex}"
         folder.mkdir(parents=True)
         (folder / POINTER).write_text(json.dumps({"collection": name, "shape": asdict(shape)}), encoding="utf-8")
         with ExitStack() as undo:
@@ -131,7 +132,8 @@ class ServerEngine(Collection):
         from qdrant_client import models
 
         no_graph = models.HnswConfigDiff(m=0)
-        vectors = {DENSE: models.VectorParams(size=self._shape.dimension, distance=models.Distance.COSINE)}
+        distance = models.Distance.COSINE if self._shape.distance == "cosine" else models.Distance.DOT
+        vectors = {DENSE: models.VectorParams(size=self._shape.dimension, distance=distance)}
         if self._shape.multi_dimension is not None:
             vectors[MULTI] = models.VectorParams(
                 size=self._shape.multi_dimension,
