@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from arena.metrics.abstention import worth_of_abstaining
 from arena.metrics.case import Case
 from arena.metrics.reasons import (
     ABSTAINED,
@@ -74,16 +75,19 @@ def subject_of(case: Case) -> Subject:
 def settled(case: Case, metric: JudgeMetric) -> Score | None:
     """The score that follows without a judge; None = one must be asked.
 
-    Undefined: cells without a model, abstentions (for what judges the answer), questions without a right answer (for
-    what compares with it), cells without a retriever (for what looks at the texts). 0: an answer without any text
-    before it is faithful to none, a question to which nothing was shown was shown nothing useful, and an empty answer
-    says nothing.
+    Undefined: cells without a model, questions without a right answer (for what compares with it), cells without a
+    retriever (for what looks at the texts); an abstention claims nothing that could be faithful, and says nothing of a
+    question without an answer. 0: an abstention is no answer to a question that has one (`worth_of_abstaining`), an
+    answer without any text before it is faithful to none, a question to which nothing was shown was shown nothing
+    useful, and an empty answer says nothing.
     """
     needs = NEEDS[metric]
     reason = _reason(case, needs)
     if reason is not None:
         return Score(metric, None, reason)
     answer = case.record.answer
+    if needs.answer and answer and answer.abstained:
+        return Score(metric, worth_of_abstaining(case))
     if needs.answer and not (answer and answer.text and answer.text.strip()):
         return Score(metric, None, NO_CONTENT) if metric == "faithfulness" else Score(metric, 0.0)
     if needs.texts and not case.shown:
@@ -102,8 +106,8 @@ def _reason(case: Case, needs: Needs) -> str | None:
         return NO_RETRIEVAL
     if answer is None:
         return FAILED
-    if answer.text is None:
-        return NO_ANSWER_BY_DESIGN
     if needs.answer and answer.abstained:
-        return ABSTAINED
+        return ABSTAINED if needs.texts or worth_of_abstaining(case) is None else None
+    if answer.text is None and not answer.abstained:
+        return NO_ANSWER_BY_DESIGN
     return TEXT_UNKNOWN if needs.texts and case.shown is None else None

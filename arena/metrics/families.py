@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from arena.metrics.abstention import worth_of_abstaining
 from arena.metrics.case import Case
 from arena.metrics.gaps import (
     Gap,
@@ -101,8 +102,13 @@ def on_hop(number: int) -> MetricSpec:
 
 
 def on_answer(name: str, summary: str, metric: Wording, *, gap: Gap = answer_gap, binary: bool = False) -> MetricSpec:
-    """`metric(prediction, answers)` on the answer's words; an abstention scores 0.0, whatever it says."""
-    measure = of_answer(lambda answer, gold: 0.0 if answer.abstained else metric(answer.text or "", gold.answers))
+    """`metric(prediction, answers)` on the answer's words; see `worth_of_abstaining` for one that abstains."""
+    compared = of_answer(lambda answer, gold: metric(answer.text or "", gold.answers))
+
+    def measure(case: Case) -> float | None:
+        worth = worth_of_abstaining(case)
+        return compared(case) if worth is None else worth
+
     return MetricSpec(name, summary, gap, measure, binary)
 
 

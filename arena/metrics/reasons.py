@@ -19,7 +19,7 @@ NO_ANSWER_BY_DESIGN = "no_answer_by_design"  # the strategy only retrieves
 NO_RETRIEVAL = "no_retrieval"  # the cell has no retriever (closed book)
 GOLD_BY_CONSTRUCTION = "gold_by_construction"  # the retriever was handed the gold: nothing was ranked
 CUT_BEYOND_K = "cut_beyond_k"  # the cell asks for fewer passages than the metric looks at
-ABSTAINED = "abstained"  # the answer claims nothing
+ABSTAINED = "abstained"  # the answer claims nothing, of which it could be asked whether it is supported
 NO_CONTENT = "no_content"  # the answer has no words but stop words
 NO_CITATIONS = "no_citations"  # the answer cites nothing
 

@@ -16,9 +16,10 @@ from arena.report.leaderboard import Leaderboard
 from arena.report.text_table import natural_chars
 
 _LEGEND = (
-    "Judges: answers with a verdict, of those that were due; the mean over them; sd = of repeated verdicts on one "
-    "answer; split = two ratings of one answer differ; EM, people = share of answers that judge and exact match, or "
-    "people, call the same, Cohen's kappa, and how many people labelled. Their tokens and money are in no cell's."
+    "Judges: answers with a verdict, of those due (an abstention is not); the mean over them; sd = of "
+    "repeated verdicts on one answer; split = two ratings of one answer differ; EM, people = share of answers that "
+    "judge and exact match, or people, call the same, Cohen's kappa, and how many people labelled. Their tokens and "
+    "money are in no cell's."
 )
 
 

@@ -36,6 +36,11 @@ def legend(board: Leaderboard) -> str:
         f"intervals are no ranking. {UNDEFINED} = not defined. tokens: input + output per question. seconds: p50 / p95 "
         "per question, without queueing."
     )
+    if any(cell.n_abstained for cell in board.cells):
+        text += (
+            " An abstention scores 0 in every metric of the answer, judged or not, where the question has one; it "
+            "claims nothing, so that faithfulness and citations are measured on the other answers."
+        )
     if any(cell.n_warm_up for cell in board.cells):
         text += " The first question of each cell and process warms up and is left out of them."
     if metric := _ranked_by(board):

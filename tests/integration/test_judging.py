@@ -78,7 +78,7 @@ def test_a_finished_run_is_judged_by_another_and_no_verdict_is_shared(
         assert done.code == 0, done.err
         means[name] = [cell["metrics"]["answer_accuracy"]["mean"] for cell in board(finished)["cells"]]
         assert "Judges: answers with a verdict" in done.out
-    assert means == {"mild": [None, 1.0], "strict": [None, 0.0]}
+    assert means == {"mild": [0.0, 1.0], "strict": [0.0, 0.0]}  # the closed book abstains throughout
     kept = verdicts(finished)
     assert len({one["judge_sha"] for one in kept}) == 2
     assert Counter(one["score"]["value"] for one in kept) == {1.0: 4, 0.0: 4}

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from arena.judges.subject import NEEDS, settled, subject_of
+from arena.metrics import METRICS
+from arena.metrics.abstention import worth_of_abstaining
 from arena.metrics.case import Case
 from arena.metrics.reasons import (
     ABSTAINED,
@@ -16,7 +18,7 @@ from arena.metrics.reasons import (
     UNANSWERABLE,
     is_undefined,
 )
-from arena.types import Answer, Cell, JudgeMetric, RunRecord
+from arena.types import Answer, Cell, JudgeMetric, RunRecord, Score
 from tests.samples import answered, failed
 from tests.unit.judges.court import case_of, usual_case
 
@@ -32,9 +34,9 @@ def test_an_answer_with_its_evidence_is_for_the_judge(metric: JudgeMetric) -> No
 @pytest.mark.parametrize(
     ("record", "metric", "reason"),
     [
-        (answered("q1", "I don't know", ("d1",), abstained=True), "answer_accuracy", ABSTAINED),
         (answered("q1", "I don't know", ("d1",), abstained=True), "faithfulness", ABSTAINED),
         (answered("q5", "I don't know", ("d1",), abstained=True), "answer_relevancy", ABSTAINED),
+        (answered("q5", "I don't know", ("d1",), abstained=True), "answer_accuracy", UNANSWERABLE),
         (answered("q5", "Ostrand", ("d1",)), "answer_accuracy", UNANSWERABLE),
         (answered("q5", "Ostrand", ("d1",)), "context_recall", UNANSWERABLE),
         (answered("q1", "Ostrand", of=CLOSED_BOOK), "faithfulness", NO_RETRIEVAL),
@@ -86,6 +88,35 @@ def test_nothing_shown_and_nothing_said_are_zeros_that_no_judge_is_asked(
     score = settled(case_of(record), metric)
     assert score is not None
     assert score.value == 0.0
+
+
+ABSTENTIONS = (
+    answered("q1", "I don't know", ("d1",), abstained=True),
+    answered("q1", "I don't know", of=CLOSED_BOOK, abstained=True),
+    answered("q1", "I don't know", ("d1", "d2"), of=Cell("oracle", "gold", "fake:"), abstained=True),
+    answered("q1", "Mirelle Ostrand", ("d1",), of=Cell("mine", "imported", "unstated"), abstained=True),
+    replace(SILENT, outcome="abstained", answer=Answer(None, abstained=True, used_ids=("d1",))),
+    replace(SILENT, outcome="abstained", answer=Answer(None, abstained=True, used_ids=("d1",), shown=None)),
+)
+
+
+@pytest.mark.parametrize("record", ABSTENTIONS)
+@pytest.mark.parametrize("metric", ["answer_accuracy", "answer_correctness", "answer_relevancy"])
+def test_an_abstention_on_an_answerable_question_is_a_wrong_answer_without_asking(
+    record: RunRecord, metric: JudgeMetric
+) -> None:
+    assert settled(case_of(record), metric) == Score(metric, 0.0)
+    for unjudged in ("answer_em", "answer_f1", "answer_contains"):
+        assert METRICS[unjudged].score(case_of(record)).value == 0.0
+
+
+def test_an_abstention_is_in_one_place_what_it_is_for_all_metrics_of_answers() -> None:
+    """So that abstaining raises no mean: whatever was said instead, 0 is the least a metric gives."""
+    for record in ABSTENTIONS:
+        assert worth_of_abstaining(case_of(record)) == 0.0
+    assert worth_of_abstaining(case_of(answered("q5", "I don't know", abstained=True))) is None
+    assert worth_of_abstaining(case_of(answered("q1", "I don't know"))) is None
+    assert worth_of_abstaining(case_of(failed("q1"))) is None
 
 
 def test_a_subject_is_what_was_shown_in_the_order_shown() -> None:

@@ -39,7 +39,7 @@ def own(ranked: list[str], params: dict[str, Scalar], asked: int) -> RunRecord:
 
 def imported(ranked: list[str], params: dict[str, Scalar]) -> RunRecord:
     line = AnswerLine.model_validate({"question_id": "q1", "answer": "Brandt", "retrieved_ids": ranked, **params})
-    return foreign_record(Cell("theirs", IMPORTED_MODE, "unstated", params), QUESTION, line)
+    return foreign_record(Cell("theirs", IMPORTED_MODE, "unstated", params), QUESTION, line, {})
 
 
 def scores(record: RunRecord, gold: list[str]) -> dict[str, Score]:
@@ -88,6 +88,6 @@ def test_a_cell_has_a_cut_for_all_of_its_questions_or_for_none(
 
 def test_what_an_imported_system_was_shown_alone_is_ranked_behind_the_rest() -> None:
     line = AnswerLine(question_id="q1", answer="Brandt", retrieved_ids=("d1",), scores=(3.0,), used_ids=("d2", "d1"))
-    (retrieval,) = foreign_record(Cell("theirs", IMPORTED_MODE, None), QUESTION, line).retrievals
+    (retrieval,) = foreign_record(Cell("theirs", IMPORTED_MODE, None), QUESTION, line, {}).retrievals
     assert [one.doc_id for one in retrieval.hits] == ["d1", "d2"]
     assert retrieval.request.k is None

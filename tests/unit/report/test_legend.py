@@ -24,6 +24,8 @@ def test_the_legend_explains_n_and_ranks_nobody() -> None:
     assert "n = questions asked; a metric's own n may be smaller" in text
     assert "*" not in text
     assert "[low, high]" not in text
+    assert "abstention" not in text
+    assert "An abstention scores 0 in every metric of the answer, judged or not" in legend(board(row(abstained=2)))
     assert "[low, high]" in legend(board(row(), row(metric=PATCHY, failed=2)))
 
 

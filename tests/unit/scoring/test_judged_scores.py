@@ -60,7 +60,31 @@ def test_a_verdict_on_another_answer_counts_for_nothing_but_its_bill(dataset: Da
 def test_a_record_without_a_verdict_is_missing_and_one_that_needs_none_is_not(dataset: Dataset) -> None:
     records = [RIGHT, failed("q2"), answered("q3", "I do not know.", abstained=True), answered("q5", "Nobody")]
     reasons = [score.reason for score in accuracy(judged(dataset, records))]
-    assert reasons == ["not_judged", "failed", "abstained", "unanswerable"]
+    assert reasons == ["not_judged", "failed", None, "unanswerable"]
+
+
+def test_who_abstains_more_gains_no_rank_over_f1s(dataset: Dataset) -> None:
+    """One cell answers all three questions, one of them rightly; the other abstains where it would have been wrong."""
+    bold = [RIGHT, answered("q2", "1999", ("d1",)), answered("q3", "Nowhere", ("d4",))]
+    shy = [RIGHT, *(replace(one, answer=replace(one.answer, abstained=True)) for one in bold[1:] if one.answer)]
+    means = {}
+    for name, records in (("bold", bold), ("shy", shy)):
+        table = judged(dataset, records, *(verdict(one, float(one is RIGHT)) for one in records))
+        for metric in (ACCURACY, "answer_f1"):
+            scores = by_metric(table.cells[0])[metric]
+            assert None not in [score.value for score in scores]
+            means[name, metric] = sum(score.value or 0.0 for score in scores) / len(scores)
+    assert means["shy", ACCURACY] == means["bold", ACCURACY] == pytest.approx(1 / 3)
+    assert means["shy", "answer_f1"] == means["bold", "answer_f1"] == pytest.approx(1 / 3)
+
+
+def test_an_abstention_that_an_older_run_left_without_a_verdict_is_settled_without_a_judge(dataset: Dataset) -> None:
+    shy = answered("q3", "I do not know.", ("d4",), abstained=True)
+    older = replace(shy, answer=replace(shy.answer, shown=None)) if shy.answer else shy
+    assert accuracy(judged(dataset, [RIGHT, older], verdict(RIGHT, 1.0))) == [
+        Score(ACCURACY, 1.0),
+        Score(ACCURACY, 0.0),
+    ]
 
 
 def test_a_verdict_without_a_value_is_missing_not_zero(dataset: Dataset) -> None:
