@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, floor, inf, isfinite
+from math import ceil, floor, inf, isfinite, log, sqrt
 
 MAX_LOOKS = 8
 """At one knob for one target."""
@@ -58,13 +58,21 @@ class Bracket:
         return self._downwards(self.above) if self.above else None
 
     def _between(self, below: Seen, above: Seen) -> int | None:
+        """In proportion, as costs bend; where that stays on one side, the middle, in proportion too."""
         width = above.value - below.value
         if width <= 1:
             return None
-        if not isfinite(above.cost) or abs(self._same_side) > 2:
-            return below.value + width // 2
-        share = (self.target - below.cost) / (above.cost - below.cost)
-        return min(max(below.value + round(share * width), below.value + 1), above.value - 1)
+        wanted: float
+        if not isfinite(above.cost):
+            wanted = below.value + width // 2
+        elif abs(self._same_side) > 2:
+            wanted = sqrt(below.value * above.value)
+        elif below.value > 0 and below.cost > 0:
+            share = log(self.target / below.cost) / log(above.cost / below.cost)
+            wanted = below.value * (above.value / below.value) ** share
+        else:
+            wanted = below.value + (self.target - below.cost) / (above.cost - below.cost) * width
+        return min(max(round(wanted), below.value + 1), above.value - 1)
 
     def _upwards(self, below: Seen) -> int | None:
         """By the slope of the last two values, or in proportion."""
