@@ -9,10 +9,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH_INDEX ?=
+MINUTES ?= 10
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test lint bench ui clean
+.PHONY: help quickstart test fuzz lint bench ui clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -22,6 +23,9 @@ quickstart: $(VENV)/.installed ## install and run the arena on its bundled world
 
 test: lint ## install, lint, types, import rules and tests
 	$(BIN)/python -m pytest
+
+fuzz: $(VENV)/.installed-dev ## property tests on fresh seeds, as in make fuzz MINUTES=60
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 lint: $(VENV)/.installed-dev ## style, types and import rules
 	$(BIN)/ruff check .

@@ -1,13 +1,38 @@
-"""What every test may use. The network is blocked by pytest-socket; only the loopback interface is open."""
+"""What every test may use. The network is blocked by pytest-socket; only the loopback interface is open.
+
+Nothing here depends on a clock or on a random seed: properties are tried on the same values every time, and tests run
+in the same order. `make fuzz` takes fresh values.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from arena.types import Dataset
 from tests.samples import small_dataset
+
+ORDER_SEED = 16
+"""Of pytest-randomly, where no other is asked for: of the order of the tests, and of `random` in each."""
+
+_TIMELESS = settings(
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    print_blob=True,
+)
+settings.register_profile("suite", _TIMELESS, derandomize=True)
+settings.register_profile("fuzz", _TIMELESS, derandomize=False, max_examples=500)
+settings.load_profile("suite")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Before pytest-randomly draws a seed; it may be switched off."""
+    if config.getoption("randomly_seed", None) == "default":
+        config.option.randomly_seed = ORDER_SEED
 
 
 @pytest.fixture(autouse=True)

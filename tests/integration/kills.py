@@ -11,7 +11,6 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,11 +21,11 @@ from arena.journal import read
 from arena.types import RunRecord
 from tests.integration.four_calls import install
 from tests.integration.test_conservation import ROOT, play, tallied
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 CONCURRENCY = 4
 CALLS_MOST = 4
 """Calls of one question, at most."""
-_PATIENCE_SECONDS = 90.0
 _JITTER_SECONDS = 0.1
 
 Use = tuple[str, int, int]
@@ -80,7 +79,7 @@ class Course:
     def finish(self) -> None:
         """Let it come to its end."""
         with self.begin() as process:
-            _, err = process.communicate(timeout=_PATIENCE_SECONDS)
+            _, err = process.communicate(timeout=PATIENCE_SECONDS)
         if process.returncode != 0:
             raise AssertionError(f"exit code {process.returncode}: {err}")
 
@@ -148,7 +147,7 @@ def kill_often(course: Course, kills: int, planned: int, seed: int) -> Counter[s
             if process.poll() is None:
                 process.kill()
                 met[kind] += 1
-            process.communicate(timeout=_PATIENCE_SECONDS)
+            process.communicate(timeout=PATIENCE_SECONDS)
     course.finish()
     return met
 
@@ -161,9 +160,7 @@ def _wait(process: subprocess.Popen[str], seconds: float) -> None:
 
 
 def _wait_for_lines(process: subprocess.Popen[str], course: Course, lines: int) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while process.poll() is None and course.lines() < lines and time.monotonic() < deadline:
-        time.sleep(0.002)
+    wait_until(lambda: course.lines() >= lines, process)
 
 
 def compare(alone: Course, killed: Course, kills: int) -> dict[str, int]:

@@ -26,6 +26,7 @@ from arena.llm.fake_faults import FAULTS
 from arena.protocols import Message
 from arena.types import CallAttempt, LLMCall
 from tests.integration.four_calls import install
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 ROOT = Path(__file__).parents[2]
 MIXED: Mapping[str, float] = {**{str(fault): 0.02 for fault in FAULTS}, "retry_after_seconds": 0.001}
@@ -144,11 +145,9 @@ def start(site: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
 def kill_once_answered(process: subprocess.Popen[str], folder: Path, answers: int) -> None:
     """Kill the run as soon as the provider has handed out so many answers."""
     with process:
-        deadline = time.monotonic() + 90
-        while len(tallied(folder)) < answers and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.005)
+        wait_until(lambda: len(tallied(folder)) >= answers, process)
         process.kill()
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == -signal.SIGKILL, err
 
 
@@ -176,7 +175,7 @@ def test_nothing_paid_is_asked_twice_through_kills(tmp_path: Path, monkeypatch: 
     which are left out here.
     """
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
-    script = play(tmp_path, faults={**MIXED, "empty": 0.0}, latency_seconds=0.04)
+    script = play(tmp_path, faults={**MIXED, "empty": 0.0}, latency_seconds=0.1)
     study = tmp_path / "study.yaml"
     study.write_text(
         f"strategies: [four_calls]\nsample: {{limit: 24}}\nconcurrency: {IN_FLIGHT}\nmlflow: false\n"
@@ -191,7 +190,7 @@ def test_nothing_paid_is_asked_twice_through_kills(tmp_path: Path, monkeypatch: 
         assert 0 <= unkept <= IN_FLIGHT
         lost += unkept
     with start(site, *again) as process:
-        _, err = process.communicate(timeout=90)
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, err
 
     answers_paid = paid(tallied(tmp_path))

@@ -10,6 +10,7 @@ import pytest
 
 from arena.datasets import load_dataset
 from tests.integration.conftest import Arena
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.datasets.hotpot_files import hotpot_record, write_array
 from tests.unit.datasets.ragrouter.ragrouter_files import make_folder, musique_records
 
@@ -56,7 +57,9 @@ def test_without_a_hub_licence_and_files_to_place_are_told_in_seconds(tmp_path: 
     """In a process of its own: the hub's client reads its address when it is imported."""
     command = [sys.executable, "-c", "from experiments.cli import main; main()", "datasets", "info", "ragrouter", *form]
     environment = {**os.environ, "HF_ENDPOINT": "http://127.0.0.1:9", "ARENA_CACHE": str(tmp_path)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
     assert done.returncode == 2
     assert ("licence  not stated" in done.stdout) == (not form)
     assert ("@misc{wang2026ragrouterbench," in done.stdout) == (not form)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from arena.config import load_config
 from arena.errors import ConfigError
@@ -22,6 +21,7 @@ from arena.store import RunStore
 from arena.types import RunRecord
 from experiments.runs.asking import complete
 from experiments.setup.prepared import prepare
+from experiments.terminal.console import Console
 from experiments.terminal.progress import Reporter
 from tests.integration.conftest import Arena, Done
 from tests.unit.llm.chat_server import Play, Reaction, completion, failure, serving
@@ -76,9 +76,9 @@ def test_a_provider_that_goes_silent_stops_the_run_and_no_question_has_failed_of
 
     def react(body: dict[str, Any]) -> Play:
         heard[0] += 1
-        return Play(completion("ok", USAGE).body, delay_seconds=0.0 if heard[0] <= 2 or heard[0] > 5 else 1.5)
+        return Play(completion("ok", USAGE).body, silent=2 < heard[0] <= 5)
 
-    with provider(study, arena, react, "question_timeout_seconds: 0.7\n") as begin:
+    with provider(study, arena, react, "question_timeout_seconds: 2\n") as begin:
         stopped = begin()
         assert stopped.code == 2
         assert "3 questions in a row got no reply of their model within question_timeout_seconds" in stopped.err
@@ -94,9 +94,9 @@ def test_one_slow_question_has_failed_and_can_be_asked_again(arena: Arena, study
 
     def react(body: dict[str, Any]) -> Play:
         held_up = slow[0] and "source of the Orlen Weir" in json.dumps(body)
-        return Play(completion("ok", USAGE).body, delay_seconds=1.5 if held_up else 0.0)
+        return Play(completion("ok", USAGE).body, silent=held_up)
 
-    with provider(study, arena, react, "question_timeout_seconds: 0.7\n") as begin:
+    with provider(study, arena, react, "question_timeout_seconds: 2\n") as begin:
         assert begin().code == 3
         folder = tmp_path / "runs" / "r1"
         failed = [record for record in records(folder) if record.failure]

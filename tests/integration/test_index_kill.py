@@ -18,6 +18,7 @@ from indexing.embedding.encoder import TimedEncoded, one_by_one
 from indexing.lock import work_folder
 from indexing.verify import verify_index
 from tests.letter_embedder import LetterEmbedder
+from tests.patience import wait_until
 
 ROOT = Path(__file__).parents[2]
 BATCH = 5
@@ -27,6 +28,7 @@ BUILD = """
 import sys
 from pathlib import Path
 from tests.integration.test_index_kill import build
+from tests.patience import wait_until
 
 print("ready", flush=True)
 build(Path(sys.argv[1]))
@@ -71,16 +73,14 @@ def kill_builds(root: Path, kills: int, seed: int) -> tuple[int, int]:
     """
     moments = random.Random(seed)
     (root / "measured").mkdir(parents=True)
-    started = time.monotonic()
     build(root / "measured")
-    usual_seconds = time.monotonic() - started
     unfinished = repeated = 0
     for number in range(kills):
         place = root / str(number)
         place.mkdir()
         uncached = LaneEmbedder(SlowEncoder(root / "verified.log"), Bm25())
         folder = index_folder(place / "indexes", DOCUMENTS, uncached)
-        _kill(place, usual_seconds * moments.random())
+        _kill(place, moments.randint(0, len(DOCUMENTS) // BATCH))
         whole = folder.exists()
         assert not whole or verify_index(folder, DOCUMENTS) == []
         unfinished += not whole
@@ -100,12 +100,14 @@ def _begun_again(log: Path) -> int:
     return again
 
 
-def _kill(place: Path, after_seconds: float) -> None:
+def _kill(place: Path, batches: int) -> None:
+    """Once so many batches are begun."""
     command = [sys.executable, "-c", BUILD, str(place)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(after_seconds)
+        log = place / "begun.log"
+        wait_until(lambda: not batches or (log.exists() and log.read_bytes().count(b"\n") >= batches), process)
         process.kill()
 
 

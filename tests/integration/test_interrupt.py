@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import termios
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ import pytest
 
 from arena.journal import read
 from tests.integration.conftest import Arena
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,13 +65,9 @@ def _stop(study: Path, folder: Path, how: signal.Signals) -> tuple[int, str]:
     command = [sys.executable, "-c", code, "run", str(study)]
     process = subprocess.Popen(command, cwd=ROOT, env=dict(os.environ), stderr=subprocess.PIPE, text=True)
     journal = folder / "records.jsonl"
-    deadline = time.monotonic() + 90
-    while process.poll() is None and time.monotonic() < deadline:
-        if journal.exists() and journal.read_bytes().count(b"\n") >= 2:
-            process.send_signal(how)
-            break
-        time.sleep(0.02)
-    _, err = process.communicate(timeout=30)
+    if wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 2, process):
+        process.send_signal(how)
+    _, err = process.communicate(timeout=PATIENCE_SECONDS)
     return process.returncode, err
 
 
@@ -108,7 +104,7 @@ def test_a_closed_terminal_stops_the_run_where_it_is(slow_study: Path, tmp_path:
     os.close(side)
     shown = _read_until_two_records(terminal, process, folder / "records.jsonl")
     os.close(terminal)
-    process.wait(timeout=30)
+    process.wait(timeout=PATIENCE_SECONDS)
     assert b"answers: " in shown
     assert b"closed_book" in shown
     assert 2 <= len(list(read(folder / "records.jsonl"))) < 9
@@ -121,15 +117,16 @@ def _take_terminal() -> None:
 
 
 def _read_until_two_records(terminal: int, process: subprocess.Popen[bytes], journal: Path) -> bytes:
-    shown = b""
-    deadline = time.monotonic() + 90
-    while process.poll() is None and time.monotonic() < deadline:
+    shown = bytearray()
+
+    def two_records() -> bool:
         ready, _, _ = select.select([terminal], [], [], 0.05)
         if ready:
-            shown += os.read(terminal, 65_536)
-        if journal.exists() and journal.read_bytes().count(b"\n") >= 2:
-            break
-    return shown
+            shown.extend(os.read(terminal, 65_536))
+        return journal.exists() and journal.read_bytes().count(b"\n") >= 2
+
+    wait_until(two_records, process)
+    return bytes(shown)
 
 
 def test_a_hang_up_that_nohup_ignores_stays_ignored(arena: Arena, study: Path) -> None:

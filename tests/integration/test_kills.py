@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.integration.kills import main
 
 
-@pytest.mark.timeout(300)
 def test_five_kills_lose_nothing_double_nothing_and_change_no_result() -> None:
     found = main(5, seed=1, limit=16)
     assert sum(found["kills"].values()) == 5

@@ -15,6 +15,7 @@ import pytest
 
 from arena.journal import read
 from tests.integration.conftest import Arena
+from tests.patience import PATIENCE_SECONDS
 from tests.wheel import build_wheel
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +28,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     wheel = build_wheel(PROJECT, tmp_path_factory.mktemp("wheel"))
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-compile"]
-    subprocess.run([*pip, "--target", folder, wheel], check=True, timeout=60)
+    subprocess.run([*pip, "--target", folder, wheel], check=True, timeout=PATIENCE_SECONDS)
     return folder
 
 
@@ -70,7 +71,9 @@ def test_it_competes_under_its_settings(site: Path, tiny_embedder: Path, tmp_pat
     options += ["--strategies", "vanilla,hyde,hyde:words=80"]
     command = [sys.executable, "-c", "from experiments.cli import main; main()", "run", str(config), *options]
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=100, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=PATIENCE_SECONDS, check=False
+    )
     assert done.returncode == 0, done.stderr
     records = [entry.record for entry in read(tmp_path / "r1" / "records.jsonl")]
     assert len(records) == 9

@@ -10,7 +10,6 @@ from experiments.seed_systems.page import PAGE, render
 from experiments.seed_systems.running import TERMINAL, run, workplace
 
 
-@pytest.mark.timeout(600)
 def test_the_commands_of_the_page_print_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Encoder and reader are made here, so that no weights are needed."""
     for name, value in TERMINAL.items():

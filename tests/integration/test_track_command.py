@@ -6,7 +6,6 @@ import json
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from arena.store import RunStore
 from arena.tracking import local_uri
 from tests.integration.conftest import Arena
 from tests.integration.finished_run import small_records, write_finished_run
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 ROOT = Path(__file__).parents[2]
 NOTHING_LISTENS = "http://127.0.0.1:9"
@@ -110,16 +110,15 @@ def test_a_run_is_copied_when_it_ends(arena: Arena, study: Path, runs_dir: Path)
 def test_two_processes_share_a_new_store(runs_dir: Path, jsonl_folder: Path) -> None:
     """The first writer makes the tables; a second one at the same moment must wait, not break them."""
     both = [tracking(finished(runs_dir, run_id, jsonl_folder)) for run_id in ("r1", "r2")]
-    assert [process.wait(timeout=100) for process in both] == [0, 0]
+    assert [process.wait(timeout=PATIENCE_SECONDS) for process in both] == [0, 0]
     assert [name for name, kind in living_runs(runs_dir) if kind == "run"] == ["r1", "r2"]
 
 
 def test_killed_half_way_and_copied_again_it_is_there_once(runs_dir: Path, jsonl_folder: Path) -> None:
     store = finished(runs_dir, "r1", jsonl_folder)
     process = tracking(store)
-    while process.poll() is None and not living_runs(runs_dir):
-        time.sleep(0.02)
+    wait_until(lambda: living_runs(runs_dir), process)
     process.kill()
     process.wait()
-    assert tracking(store).wait(timeout=100) == 0
+    assert tracking(store).wait(timeout=PATIENCE_SECONDS) == 0
     assert living_runs(runs_dir) == [("corrective dense", "cell"), ("r1", "run"), ("vanilla dense", "cell")]

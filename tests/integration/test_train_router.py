@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,6 @@ from tests.unit.experiments.routing.scripted_reader import (
     ScriptedReader,
     ways_run,
 )
-
-CAN_TAKE_SECONDS = 60.0
 
 
 @pytest.fixture
@@ -49,10 +46,8 @@ def test_a_reader_that_follows_hops_is_routed_well_and_cheaply(
     dataset, embedding = load_dataset("world:2000:11"), {"model": str(tiny_embedder)}
     ways_run(tmp_path / "dev", dataset, reader, "dev", embedding=embedding)
     ways_run(tmp_path / "eval", dataset, reader, "eval", embedding=embedding)
-    started = time.perf_counter()
     done = arena("train-router", tmp_path / "dev", "--eval", tmp_path / "eval", "--out", tmp_path / "r", "--json")
     assert done.code == 0, done.err
-    assert time.perf_counter() - started < CAN_TAKE_SECONDS
     report = json.loads(done.out)
     router = row(report, "router")
     assert report["metrics"]["questions"] == 253

@@ -120,7 +120,7 @@ calls = st.lists(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(["vanilla", "ircot"]), calls), max_size=6))
 def test_no_token_is_lost_or_counted_twice(asked: list[tuple[str, list[LLMCall]]]) -> None:
     books = keep_books((record("q", *made, strategy=strategy) for strategy, made in asked), PRICES)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import journal
@@ -62,7 +62,7 @@ def test_a_line_is_json_that_names_its_run_its_key_and_its_checksum(tmp_path: Pa
 
 
 @given(cut=st.integers(min_value=0))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 def test_a_journal_cut_at_any_byte_keeps_exactly_its_whole_lines(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "records.jsonl"
     whole = b"".join(journal.encode(record, RECORD_LINES, "line_here") for record in RECORDS)
@@ -77,7 +77,7 @@ def test_a_journal_cut_at_any_byte_keeps_exactly_its_whole_lines(tmp_path: Path,
 
 
 @given(at=st.integers(min_value=0), byte=st.integers(min_value=0, max_value=255))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 def test_no_changed_byte_is_ever_read_as_a_record(tmp_path: Path, at: int, byte: int) -> None:
     path = tmp_path / "records.jsonl"
     whole = b"".join(journal.encode(record, RECORD_LINES, "line_here") for record in RECORDS)

@@ -10,6 +10,7 @@ from arena.errors import RunStoreError
 from arena.plan import PlannedCell, RunPlan, Shard
 from arena.store import SCORES, RunStore, key_of, latest_run
 from arena.types import Score, Verdict
+from tests.patience import PATIENCE_SECONDS
 from tests.samples import answered, cell, failed
 
 MANIFEST = {"started": "2026-01-01T00:00:00+00:00", "status": "running", "config": {}, "identity": {}}
@@ -235,7 +236,7 @@ def test_a_second_writing_process_is_refused(tmp_path: Path) -> None:
     with store.writing():
         other = spawn.Process(target=_try_to_write, args=(store.folder, answer))
         other.start()
-        message = answer.get(timeout=60)
+        message = answer.get(timeout=PATIENCE_SECONDS)
         other.join()
     assert "another process" in message
 

@@ -93,7 +93,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(VALUES)
 def test_what_the_library_writes_is_read_as_it_reads_it(value: Any) -> None:
     text = yaml.safe_dump(value, allow_unicode=True)

@@ -60,7 +60,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(datasets())
 def test_reading_back_gives_the_same_dataset(dataset: Dataset) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.datasets.lines import Row
@@ -142,7 +142,6 @@ JSON_OBJECTS = st.dictionaries(
 )
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(JSON_OBJECTS, max_size=5), st.booleans())
 def test_whatever_was_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, objects: list[Any], ascii: bool
@@ -152,7 +151,6 @@ def test_whatever_was_written_is_read(
     assert [row.fields for row in rows] == objects
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.binary(max_size=40))
 def test_any_bytes_give_rows_or_a_dataset_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     with contextlib.suppress(DatasetError):

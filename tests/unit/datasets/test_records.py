@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.datasets.lines import Row
@@ -48,7 +48,7 @@ def test_a_byte_order_mark_is_no_content(tmp_path: Path) -> None:
     assert rows_of(tmp_path, b'\xef\xbb\xbf[{"a": 1}]')[0].fields == {"a": 1}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(max_examples=60)
 @given(objects=st.lists(OBJECTS, max_size=5), indent=st.sampled_from([None, 1]))
 def test_both_forms_give_the_same_records(tmp_path: Path, objects: list[dict[str, Any]], indent: int | None) -> None:
     array = json.dumps(objects, ensure_ascii=False, indent=indent).encode()

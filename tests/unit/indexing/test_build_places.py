@@ -16,6 +16,7 @@ from indexing.lock import work_folder
 from indexing.manifest import MANIFEST
 from indexing.verify import verify_index
 from tests.letter_embedder import LetterEmbedder
+from tests.patience import PATIENCE_SECONDS
 from tests.qdrant_server import QdrantServer, qdrant_server
 from tests.samples import DOCUMENTS
 
@@ -48,7 +49,7 @@ def test_what_another_finished_in_between_is_opened(tmp_path: Path) -> None:
     with (folder / MANIFEST).open("w"):  # returns when the loser reads
         built = build_index(DOCUMENTS, embedder, folder)
         written = (folder / MANIFEST).stat().st_ino
-    loser.join(timeout=30)
+    loser.join(timeout=PATIENCE_SECONDS)
     (index,) = found
     assert index.manifest == built
     assert (folder / MANIFEST).stat().st_ino == written

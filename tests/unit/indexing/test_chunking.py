@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import ConfigError, WeightsError
@@ -67,7 +67,6 @@ def test_a_text_without_tokens_is_one_passage(text: str) -> None:
     assert passages_of([Document("d", "", text)]) == (Passage("d", "d", "", text, 0, len(text)),)
 
 
-@settings(deadline=None)
 @given(text=TEXTS, size=st.integers(1, 7), data=st.data(), kind=st.sampled_from(["words", "letters", "model"]))
 def test_chunks_are_slices_that_cover_the_text(
     model_tokenizer: ModelTokenizer, text: str, size: int, data: st.DataObject, kind: str

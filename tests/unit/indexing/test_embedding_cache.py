@@ -18,6 +18,7 @@ from indexing.embedding import CachedEncoder, EmbeddingCache, EmbeddingSettings,
 from indexing.embedding.encoder import ENCODING
 from indexing.embedding.payload import FORMAT, Kept, pack, unpack
 from tests.counting_encoder import CountingEncoder
+from tests.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[3]
 TEXTS = [f"text {number}" for number in range(10)]
@@ -218,7 +219,7 @@ def test_a_kill_costs_at_most_one_batch(tmp_path: Path) -> None:
 def test_two_processes_embed_at_once(tmp_path: Path) -> None:
     processes = [embed(tmp_path, 0.002) for _ in range(2)]
     for process in processes:
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_SECONDS)
         assert process.returncode == 0
     texts = [f"text {number:03}" for number in range(200)]
     encoder, inner = cached(tmp_path)

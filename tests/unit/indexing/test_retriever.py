@@ -67,15 +67,13 @@ class LogitReranker:
 
 
 class SlowOnPassages(LengthReranker):
-    """Says that nearly all its time went into passages, in its first call."""
+    """Says that all its time went into passages, in its first call."""
 
     passage_seconds = 0.0
 
     def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
         if not self.asked:
-            started = time.perf_counter()
-            time.sleep(0.2)
-            self.passage_seconds += time.perf_counter() - started
+            self.passage_seconds += 1e9
         return super().score(queries, candidates)
 
 
@@ -339,7 +337,7 @@ def test_the_unlikely_are_ranked_by_score_and_not_by_id(index: Index, embedder: 
 
 def test_passages_are_not_charged_to_the_query_that_came_first(index: Index, embedder: MiniLMEmbedder) -> None:
     retriever = IndexRetriever(index, embedder, SlowOnPassages())
-    assert ask(retriever, "a river", "hybrid_rerank").seconds.rerank < 0.1
+    assert ask(retriever, "a river", "hybrid_rerank").seconds.rerank == 0.0
 
 
 def test_embedder_and_reranker_may_share_a_model(index: Index, tiny_folder: Path) -> None:

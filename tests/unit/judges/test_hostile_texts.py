@@ -57,7 +57,7 @@ def faithfulness_model() -> ScriptedModel:
 TEXTS = st.text(st.sampled_from('{}[]"\\\n\r\t`: ,\u2028</>ainput')) | st.text() | st.just(HOSTILE)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(TEXTS)
 def test_no_passage_gets_out_of_its_string(text: str) -> None:
     model = faithfulness_model()
@@ -67,7 +67,7 @@ def test_no_passage_gets_out_of_its_string(text: str) -> None:
     assert verdict.score.value == 0.0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(TEXTS.filter(str.strip))
 def test_no_answer_gets_out_of_its_string(answer: str) -> None:
     model = ScriptedModel([saying('{"rating": 0}')])

@@ -16,13 +16,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Play:
-    """One response of the server. `reset` breaks the connection instead; `delay_seconds` comes first."""
+    """One response of the server. `reset` breaks the connection instead; `delay_seconds` comes first, then `after`.
+
+    A `silent` one never comes while the server stands.
+    """
 
     body: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     reset: bool = False
     delay_seconds: float = 0.0
+    after: Callable[[], object] = bool
+    silent: bool = False
 
 
 def completion(
@@ -79,6 +84,7 @@ class ChatServer:
         self.paths: list[str] = []
         self.keys: list[str | None] = []
         self.base_url = ""
+        self.closing = threading.Event()
 
     def next_play(self, path: str, key: str | None, body: bytes) -> Play:
         with self._lock:
@@ -121,6 +127,9 @@ def serving(
             with state.counted():
                 play = state.next_play(self.path, self.headers["Authorization"], body)
                 time.sleep(play.delay_seconds)
+                play.after()
+                if play.silent:
+                    state.closing.wait()
                 if play.reset:
                     self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                     self.connection.close()
@@ -148,5 +157,6 @@ def serving(
         try:
             yield state
         finally:
+            state.closing.set()
             server.shutdown()
             thread.join()

@@ -9,6 +9,7 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.types import CallAttempt, LLMCall
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.llm.asking import ask
 from tests.unit.llm.chat_server import Play, completion, failure, serving
 
@@ -26,7 +27,8 @@ UNKNOWN = CallAttempt(None, None)
 
 def call_after(*plays: Play, **values: Any) -> LLMCall:
     with serving(*plays) as server:
-        settings = {"model": "openai:served", "base_url": server.base_url, "timeout_seconds": 0.4} | values
+        timeout_seconds = 0.4 if any(play.silent for play in plays) else PATIENCE_SECONDS
+        settings = {"model": "openai:served", "base_url": server.base_url, "timeout_seconds": timeout_seconds} | values
         (reply,) = ask(LLMSettings.model_validate(settings))
     return reply.call
 
@@ -45,7 +47,7 @@ def tokens(call: LLMCall) -> list[CallAttempt]:
         (failure(504), UNKNOWN),
         (Play(reset=True), UNKNOWN),
         (Play(b'{"choices": [{"ind'), UNKNOWN),
-        (Play(completion("late").body, delay_seconds=0.6), UNKNOWN),
+        (Play(completion("late").body, silent=True), UNKNOWN),
     ],
     ids=["429", "429 with Retry-After", "500", "503", "504", "reset", "garbled", "timeout"],
 )

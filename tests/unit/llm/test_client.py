@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -134,17 +133,16 @@ def test_a_call_may_ask_for_more_room_and_never_gets_less(tmp_path: Path) -> Non
 
 
 def test_queueing_is_not_service(tmp_path: Path) -> None:
-    async def use(model: LLMClient) -> list[Reply]:
-        return await ask_at_once(model, [asking()] * 4)
+    settings = scripted(tmp_path, {"latency_seconds": 2}, concurrency=1)
 
-    started = time.perf_counter()
-    replies = with_model(scripted(tmp_path, {"latency_seconds": 0.02}, concurrency=1), use)
-    wall_seconds = time.perf_counter() - started
-    queued = [reply.call.queue_seconds for reply in replies]
-    assert sum(reply.call.service_seconds for reply in replies) <= wall_seconds
-    assert all(reply.call.service_seconds >= 0.019 for reply in replies)
-    assert queued == sorted(queued)
-    assert queued[-1] >= 3 * 0.019
+    async def use() -> list[Reply]:
+        now = asyncio.get_running_loop().time
+        async with open_model(settings, weights=no_weights, clock=now) as model:
+            return await ask_at_once(model, [asking()] * 4)
+
+    calls = [reply.call for reply in in_virtual_time(use)]
+    assert [call.service_seconds for call in calls] == pytest.approx([2.0] * 4)
+    assert sorted(call.queue_seconds for call in calls) == pytest.approx([0.0, 2.0, 4.0, 6.0])
 
 
 def test_the_built_in_fake_needs_no_script() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 
 import pytest
 
@@ -10,6 +11,7 @@ from arena.config import LLMSettings
 from arena.errors import ModelSetupError
 from arena.llm import LLMClient
 from arena.protocols import Message, Reply
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.llm.asking import Waits, ask, ask_at_once, asking, with_model
 from tests.unit.llm.chat_server import Play, completion, failure, serving
 
@@ -147,14 +149,15 @@ def test_no_more_calls_are_in_flight_than_allowed() -> None:
         return await ask_at_once(model, [asking()] * 6)
 
     busy = completion("ok", USAGE)
-    with serving(Play(busy.body, delay_seconds=0.03)) as server:
+    both_are_in = threading.Barrier(2, timeout=PATIENCE_SECONDS)
+    with serving(Play(busy.body, after=both_are_in.wait)) as server:
         with_model(settings(server.base_url, concurrency=2), use)
     assert len(server.requests) == 6
     assert server.most_in_flight == 2
 
 
 def test_a_slow_server_is_not_waited_for() -> None:
-    with serving(Play(completion("late").body, delay_seconds=0.3)) as server:
+    with serving(Play(completion("late").body, silent=True)) as server:
         (reply,) = ask(settings(server.base_url, timeout_seconds=0.05, max_attempts=1))
     assert reply.text is None
     assert reply.call.error is not None

@@ -18,6 +18,7 @@ from arena.llm.under_way import UnderWay
 from arena.protocols import Message
 from arena.types import LLMCall
 from tests.unit.llm.asking import asking, scripted, with_model
+from tests.virtual_time import in_virtual_time
 
 
 def handed_out(folder: Path) -> int:
@@ -111,4 +112,4 @@ def test_a_request_that_is_given_up_is_under_way_no_more() -> None:
         with anyio.fail_after(1):
             await under_way.none()
 
-    anyio.run(run)
+    in_virtual_time(run)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.metrics.lexical import SUPPORTED_AT, content_words, is_supported, share_found, statements, supported_share
@@ -9,7 +9,6 @@ from arena.metrics.stop_words import STOP_WORDS
 
 WEIR = "Orlen Weir\nThe weir was built in 1871 by Mirelle Ostrand, who'd trained as a glass-blower."
 WORDS = st.lists(st.sampled_from(["weir", "Ostrand", "1871", "the", "Narnia", "of", "built"]), max_size=8)
-without_surprises = settings(derandomize=True, deadline=None)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,6 @@ def test_an_answer_that_states_nothing_is_undefined(answer: str) -> None:
     assert supported_share(answer, [WEIR]) is None
 
 
-@without_surprises
 @given(WORDS, WORDS, WORDS)
 def test_more_text_never_supports_less(answer: list[str], text: list[str], more: list[str]) -> None:
     said, shown = " ".join(answer), " ".join(text)
@@ -83,7 +81,6 @@ def test_more_text_never_supports_less(answer: list[str], text: list[str], more:
         assert 0.0 <= here <= further <= 1.0
 
 
-@without_surprises
 @given(WORDS)
 def test_a_text_supports_itself_in_any_order(text: list[str]) -> None:
     if content_words(" ".join(text)):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.metrics.musique import evaluate
@@ -121,7 +121,6 @@ def test_what_does_not_belong_together_is_refused(
         evaluate(predictions, gold)
 
 
-@settings(derandomize=True, deadline=None)
 @given(
     st.lists(
         st.tuples(TEXTS, TEXTS, TEXTS, st.sets(st.integers(0, 4)), st.booleans(), st.booleans()), min_size=1, max_size=5

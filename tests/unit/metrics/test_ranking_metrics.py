@@ -4,7 +4,7 @@ from math import log2
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.metrics.ranking import (
@@ -21,7 +21,7 @@ IDS = st.lists(st.sampled_from("abcdef"), max_size=8)
 CUTS = st.integers(-2, 9)
 AT_K = (recall_at_k, precision_at_k, hit_at_k, ndcg_at_k)
 WHOLE = (reciprocal_rank, average_precision)
-without_surprises = settings(derandomize=True, deadline=None)
+
 
 # Gold at the ranks 2 and 4 where the best ranking has it at 1 and 2.
 IDEAL = 1.0 + 1.0 / log2(3)
@@ -77,7 +77,6 @@ def test_without_gold_nothing_is_defined() -> None:
     assert [metric(["a"], []) for metric in WHOLE] == [None] * 2
 
 
-@without_surprises
 @given(IDS, IDS.filter(bool), CUTS)
 def test_a_deeper_cut_never_finds_less(ranked: list[str], gold: list[str], k: int) -> None:
     here, deeper = recall_at_k(ranked, gold, k), recall_at_k(ranked, gold, k + 1)
@@ -87,20 +86,17 @@ def test_a_deeper_cut_never_finds_less(ranked: list[str], gold: list[str], k: in
     assert hit_at_k(ranked, gold, k) == float(here > 0)
 
 
-@without_surprises
 @given(IDS, IDS.filter(bool), CUTS)
 def test_all_stay_in_the_unit_interval(ranked: list[str], gold: list[str], k: int) -> None:
     scores = [*(metric(ranked, gold, k) for metric in AT_K), *(metric(ranked, gold) for metric in WHOLE)]
     assert all(score is not None and 0.0 <= score <= 1.0 for score in scores)
 
 
-@without_surprises
 @given(IDS, IDS.filter(bool))
 def test_a_cut_beyond_the_ranking_is_the_set(ranked: list[str], gold: list[str]) -> None:
     assert recall_at_k(ranked, gold, len(ranked)) == recall(ranked, gold)
 
 
-@without_surprises
 @given(IDS.filter(bool))
 def test_a_ranking_of_gold_alone_is_perfect(gold: list[str]) -> None:
     assert [metric(gold, gold) for metric in WHOLE] == [1.0, 1.0]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.metrics.rouge import rouge_l
@@ -9,7 +9,6 @@ from arena.metrics.rouge import rouge_l
 TEXTS = st.lists(
     st.sampled_from(["the", "weir", "Weir.", "rose", "and", "1871", "\u00e9t\u00e9", "-"]), max_size=12
 ).map(" ".join)
-without_surprises = settings(derandomize=True, deadline=None)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +37,6 @@ def test_every_score_is_that_of_the_library() -> None:
 
     theirs = RougeScorer(["rougeL"], use_stemmer=False)
 
-    @without_surprises
     @given(TEXTS, TEXTS)
     def agree(prediction: str, reference: str) -> None:
         expected = theirs.score(reference, prediction)["rougeL"].fmeasure
@@ -47,7 +45,6 @@ def test_every_score_is_that_of_the_library() -> None:
     agree()
 
 
-@without_surprises
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
 def test_the_best_reference_counts(prediction: str, references: list[str]) -> None:
     singles = [rouge_l(prediction, [reference]) or 0.0 for reference in references]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.metrics.sentences import sentences
@@ -31,7 +31,6 @@ def test_by_hand(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 
-@settings(derandomize=True, deadline=None)
 @given(PROSE)
 def test_nothing_but_white_space_is_lost(text: str) -> None:
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.report.comparisons import Ranks
@@ -42,7 +42,6 @@ def test_a_metric_in_one_cell_of_the_table(summary: MetricSummary | None, text: 
     assert metric_text(summary) == text
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
 def test_no_set_of_failures_improves_the_bounds_shown(marked: list[tuple[float, bool]]) -> None:
     complete = summary_of([Score("x", value) for value, _ in marked]).mean

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.report.metric_summary import COVERAGE_FLOOR
@@ -28,7 +28,6 @@ def judged(draw: st.DrawFn) -> tuple[float, Score]:
     return value, Score("faithfulness", None, "not_judged", partial)
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(judged(), min_size=1, max_size=60))
 def test_the_bounds_hold_the_mean_of_complete_scores_whatever_is_missing(marked: list[tuple[float, Score]]) -> None:
     complete = summary_of([Score("faithfulness", value) for value, _ in marked]).mean
@@ -44,7 +43,6 @@ def test_the_bounds_hold_the_mean_of_complete_scores_whatever_is_missing(marked:
             assert partial.ci_low <= partial.mean <= partial.ci_high
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=10, max_size=60))
 def test_losing_three_of_ten_scores_withholds_the_mean(values: list[float]) -> None:
     lost = set(range(0, len(values), 3))

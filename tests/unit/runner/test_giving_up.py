@@ -12,6 +12,7 @@ from arena.runner import run_one
 from arena.runner.giving_up import to_its_end
 from arena.types import Attempt, RunRecord, Task
 from tests.unit.contestants import FINE, QUESTIONS, AskOnce, EchoModel, contestant
+from tests.virtual_time import in_virtual_time
 
 
 async def given_up(ended: list[str], grace_seconds: float, *, stubborn: bool) -> None:
@@ -31,7 +32,7 @@ async def given_up(ended: list[str], grace_seconds: float, *, stubborn: bool) ->
 
 def test_what_is_given_up_has_ended_when_its_caller_goes_on_and_is_cancelled_once() -> None:
     ended: list[str] = []
-    anyio.run(lambda: given_up(ended, 60.0, stubborn=False))
+    in_virtual_time(lambda: given_up(ended, 60.0, stubborn=False))
     assert ended == ["cancelled"]
 
 
@@ -41,7 +42,7 @@ def test_what_takes_no_notice_is_left_behind() -> None:
         await given_up([], 0.05, stubborn=True)
         return anyio.current_time() - started
 
-    assert anyio.run(main) < 0.25
+    assert in_virtual_time(main) == pytest.approx(0.01 + 0.05)
 
 
 def test_an_error_and_a_result_come_through() -> None:
@@ -96,7 +97,7 @@ def test_a_question_that_takes_too_long_leaves_nothing_running_and_every_call_in
         record = await run_one(contestant("a", Ask(), SlowEcho()), QUESTIONS[0], timeout_seconds=0.05)
         return record, len(asyncio.all_tasks())
 
-    record, running = anyio.run(main)
+    record, running = in_virtual_time(main)
     assert running == 1
     assert [(call.role, call.error, call.output_tokens) for call in record.calls] == [
         ("fast", None, 2),

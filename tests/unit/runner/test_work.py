@@ -23,6 +23,7 @@ from tests.unit.contestants import (
     into,
     run_all,
 )
+from tests.virtual_time import in_virtual_time
 
 
 def test_every_question_of_every_cell_has_one_record() -> None:
@@ -87,7 +88,7 @@ def test_a_slow_question_does_not_hold_up_the_others() -> None:
         slow = contestant("a", AskThenWait(waits_on=["Question 1?", "Question 4?"]))
         await run([slow], done=set(), keep=into(kept), concurrency=2, timeout_seconds=0.05)
 
-    anyio.run(main)
+    in_virtual_time(main)
     assert {record.question_id for record in kept if record.failure} == {"q1", "q4"}
     assert len(kept) == len(QUESTIONS)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.statistics.agreement import cohens_kappa, krippendorffs_alpha
@@ -36,7 +36,6 @@ def test_where_nothing_can_be_said_there_is_none() -> None:
         cohens_kappa([True], [True, False])
 
 
-@settings(derandomize=True, deadline=None)
 @given(PAIRS)
 def test_it_is_symmetric_and_bounded(pairs: list[tuple[bool, bool]]) -> None:
     a, b = [one for one, _ in pairs], [one for _, one in pairs]
@@ -61,7 +60,6 @@ def test_alpha_where_nothing_can_be_said_is_none() -> None:
     assert krippendorffs_alpha([["y", "y"], ["n", "n"], ["y"]]) == 1.0
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.lists(st.sampled_from("ynx"), max_size=5), max_size=12), st.randoms())
 def test_alpha_knows_no_order_and_is_at_most_one(units: list[list[str]], random: random.Random) -> None:
     alpha = krippendorffs_alpha(units)

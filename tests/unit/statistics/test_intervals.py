@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -78,7 +78,6 @@ def test_strata_without_spread_inside_are_no_certainty() -> None:
     assert mean_interval(values, means) == wilson_interval(values)
 
 
-@settings(derandomize=True, deadline=None)
 @given(arrays(np.float64, st.integers(2, 40), elements=st.floats(0, 1)))
 def test_an_interval_has_width_holds_the_mean_and_stays_in_range(values: Values) -> None:
     interval = mean_interval(values, resampled(values, resamples=200))
@@ -149,7 +148,6 @@ def coverage(intervals: Sequence[Interval | None], true_mean: float) -> float:
     return sum(one is not None and one.low <= true_mean <= one.high for one in intervals) / len(intervals)
 
 
-@settings(derandomize=True, deadline=None)
 @given(arrays(np.float64, st.integers(2, 40), elements=st.floats(-1, 1)))
 def test_the_interval_of_a_difference_turns_with_it(differences: Values) -> None:
     forth = difference_interval(differences, resampled(differences, resamples=200))

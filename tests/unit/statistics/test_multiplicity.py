@@ -14,7 +14,7 @@ def test_by_hand() -> None:
     assert holm([]) == []
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=70))
 def test_it_equals_statsmodels(p: list[float]) -> None:
     from statsmodels.stats.multitest import multipletests

@@ -68,7 +68,7 @@ def test_a_regression_of_exactly_the_margin_reaches_it() -> None:
     assert decide(ten_points, 0.1, 0.001, LEVEL) == "fail"
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=2, max_size=60), st.floats(0.01, 0.5))
 def test_no_change_both_passes_and_fails(differences: list[float], margin: float) -> None:
     seen = mean_of(differences)

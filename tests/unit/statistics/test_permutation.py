@@ -34,7 +34,7 @@ def scipy_p(differences: Values) -> float:
     return float(found.pvalue)
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(arrays(np.float64, (9, 2), elements=F1_LIKE))
 def test_small_cases_equal_scipys_exact_test(scores: Values) -> None:
     differences = scores[:, 0] - scores[:, 1]

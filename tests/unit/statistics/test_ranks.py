@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.statistics.ranks import PossibleRanks, possible_ranks
@@ -23,7 +23,6 @@ def test_without_wins_everyone_may_be_anywhere() -> None:
     assert possible_ranks(0, []) == []
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.integers(1, 6), st.data())
 def test_the_true_rank_is_possible_where_no_win_is_false(n: int, drawn: st.DataObject) -> None:
     order = drawn.draw(st.permutations(range(n)))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.statistics.intervals import percentile_interval
@@ -13,7 +13,6 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=80), st.integers(0, 5))
 def test_every_resample_holds_as_many_of_each_large_stratum_as_there_are(strata: list[str], seed: int) -> None:
     counts = draw_resamples(strata, rng(seed), 20).counts

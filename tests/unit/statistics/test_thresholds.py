@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.statistics.intervals import wilson_interval
@@ -39,7 +39,6 @@ def test_the_curve_worked_out_on_paper() -> None:
     assert curve.auc == pytest.approx((3 * 1 + 2 * 0.5) / 6)
 
 
-@settings(derandomize=True, deadline=None)
 @given(SIDE, SIDE)
 def test_every_threshold_does_what_the_curve_says(wanted: list[float], unwanted: list[float]) -> None:
     curve = trade_off(scored(wanted, unwanted))
@@ -50,7 +49,6 @@ def test_every_threshold_does_what_the_curve_says(wanted: list[float], unwanted:
     assert curve.auc == pytest.approx(np.mean(pairs))
 
 
-@settings(derandomize=True, deadline=None)
 @given(SIDE, SIDE)
 def test_a_resample_weighs_each_question_as_often_as_it_was_drawn(wanted: list[float], unwanted: list[float]) -> None:
     things = scored(wanted, unwanted)
@@ -85,7 +83,6 @@ def test_what_tells_nothing_is_best_left_without_a_threshold() -> None:
     assert trade_off(things).thresholds[largest_youden(trade_off(things))] == -np.inf
 
 
-@settings(derandomize=True, deadline=None)
 @given(SIDE, SIDE, st.sampled_from([0.5, 0.8, 0.9, 1.0]))
 def test_bounded_errors_are_bounded_and_no_more_is_given_up_than_need_be(
     wanted: list[float], unwanted: list[float], share: float

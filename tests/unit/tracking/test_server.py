@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -83,11 +82,9 @@ def test_a_server_whose_address_holds_a_password_is_asked(tmp_path: Path) -> Non
     assert "secret" not in str(refused.value)
 
 
-def test_a_dead_server_is_named_within_seconds(tmp_path: Path, closed_port: int) -> None:
-    begun = time.monotonic()
+def test_a_dead_server_is_named(tmp_path: Path, closed_port: int) -> None:
     with pytest.raises(TrackingError) as caught, opened(tmp_path, f"http://me:secret@127.0.0.1:{closed_port}"):
         pytest.fail("it was opened")
-    assert time.monotonic() - begun < 3
     assert f"no MLflow server answers at 'http://127.0.0.1:{closed_port}'" in str(caught.value)
     assert "secret" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.reviewing.cell_text import LONGEST_CELL_CHARS, guarded, restored, same_text, sheet_text
@@ -30,7 +30,6 @@ def test_other_texts_stand_as_they_are(text: str) -> None:
     assert guarded(text) == text
 
 
-@settings(derandomize=True, deadline=None)
 @given(ANY)
 def test_any_text_comes_back_through_a_sheet(text: str) -> None:
     shown = sheet_text(text)

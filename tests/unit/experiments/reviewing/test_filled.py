@@ -64,7 +64,7 @@ def test_a_sheet_that_is_not_there_is_named(tmp_path: Path) -> None:
         read_sheet(tmp_path / "none.csv", REQUIRED, KNOWN)
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(content=st.binary(max_size=80) | st.text(",;\"\n\rrow_idanswer\t'", max_size=80).map(str.encode))
 def test_no_bytes_get_through_unread_or_unexplained(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = write(tmp_path_factory.mktemp("sheets"), content)

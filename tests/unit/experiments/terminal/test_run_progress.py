@@ -5,11 +5,12 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from rich.console import Console
 
+from experiments.terminal.console import Console
 from experiments.terminal.progress import Reporter
 from experiments.terminal.run_progress import duration_text, live_table, plain_lines, progress_line
 from experiments.terminal.run_tally import CellTally, RunTally
+from tests.patience import wait_until
 from tests.samples import answered, cell, failed
 
 
@@ -60,10 +61,7 @@ def test_a_line_comes_after_a_long_silence() -> None:
     run = RunTally({cell().key: CellTally(("vanilla", "dense"), 1_000)}, lambda call: None, time.perf_counter)
     with plain_lines(run, said.append, silence_seconds=0.05) as note:
         note(answered("q1", "x"))
-        deadline = time.monotonic() + 30
-        while not said and time.monotonic() < deadline:
-            time.sleep(0.01)
-    assert said
+        wait_until(lambda: said)
     assert said[0].startswith("answers: 1/1,000, 0 failed")
 
 
