@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from arena.protocols import Message
+from arena.text import ABSTENTION
 from arena.types import AnswerStyle, Passage
-from strategies.parsing import ABSTENTION
 
 _FENCE = re.compile(r"<(?=/?\s*passages)", re.IGNORECASE)
 _FORM: dict[AnswerStyle, str] = {

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.errors import StrategyError
-from arena.types import Passage, ends_in_reasoning, holds_reasoning, without_reasoning
+from arena.text import ABBREVIATIONS, abstains, ends_in_reasoning, holds_reasoning, sentence_spans, without_reasoning
+from arena.types import Passage
 
-ABSTENTION = "I don't know"
-
-_CITATION = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+_CITATION = re.compile(r"(?<!\s)\s*+\[(\d{1,3}(?:\s*+,\s*+\d{1,3})*+)\]")
 _LABEL = re.compile(
     r"(?P<mark>[*_`]*)"
     r"(?:(?:the\s+)?(?:final\s+)?answer(?:\s+is)?(?:(?P=mark)\s*:|\s*:(?P=mark))|the\s+answer\s+is\b(?P=mark))",
@@ -22,15 +21,10 @@ _WRAPPINGS = (
     ("\u201c", "\u201d"),
     ("\u2018", "\u2019"),
 )
+_ABBREVIATIONS = ABBREVIATIONS | {"hon", "cf", "ca", "approx"}
 _FULL_STOPS = ".,;!"
-_ABSTAINS = re.compile(
-    r"[\"'\u201c\u2018*_`\s]*(?:"
-    # A capital in "Know" is a title's, as in "I Don't Know How to Love Him".
-    r"i\s+(?:do\s+not|don.?t)\s+(?:(?-i:know|KNOW)\b|know(?=\W*$|[.,;:!]))"
-    r"|the\s+(?:\w+\s+)?passages?\s+do(?:es)?(?:\s+not|n.?t)\s+contain\s+(?:the|an|any)\s+answer\b"
-    r")",
-    re.IGNORECASE,
-)
+_MOST_WRAPPINGS = 20
+"""Labels and pairs of marks that are taken off an answer, one inside the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +51,7 @@ def parse_answer(reply: str) -> ParsedAnswer:
     said = spoken(reply)
     numbers = [int(n) for match in _CITATION.finditer(said) for n in match.group(1).split(",")]
     text = _bare(_CITATION.sub("", said).strip() or said)
-    return ParsedAnswer(text, bool(_ABSTAINS.match(text)), tuple(dict.fromkeys(numbers)))
+    return ParsedAnswer(text, abstains(text), tuple(dict.fromkeys(numbers)))
 
 
 def spoken(reply: str) -> str:
@@ -77,6 +71,11 @@ def spoken(reply: str) -> str:
     return said
 
 
+def passage_sentences(text: str) -> list[tuple[int, int]]:
+    """Start and end of each sentence of a passage or of a long answer, in order."""
+    return sentence_spans(text, abbreviations=_ABBREVIATIONS)
+
+
 def cited_documents(cited: Sequence[int], shown: Sequence[Passage]) -> tuple[str, ...]:
     """Documents behind citation numbers; a number that no shown passage has is ignored."""
     return tuple(dict.fromkeys(shown[number - 1].doc_id for number in cited if 1 <= number <= len(shown)))
@@ -84,12 +83,13 @@ def cited_documents(cited: Sequence[int], shown: Sequence[Passage]) -> tuple[str
 
 def _bare(text: str) -> str:
     """`text` without labels and wrappings, in whatever order they are nested; what they leave is never empty."""
-    while True:
+    for _ in range(_MOST_WRAPPINGS):
         label = _LABEL.match(text)
         inner = _unwrapped(text[label.end() :].strip() if label else text)
         if inner in ("", text):
-            return text
+            break
         text = inner
+    return text
 
 
 def _unwrapped(text: str) -> str:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
-from arena.metrics.sentences import sentences as split_sentences
+from arena.text import sentences as split_sentences
 from arena.types import VerdictPart
 
 NOT_RETURNED = "the judge returned no verdict on it"
@@ -40,7 +40,11 @@ def judged_sentences(reference: str, returned: Iterable[tuple[str, int]]) -> tup
     """
     listed = list(returned)
     sentences = [sentence for sentence in split_sentences(reference) if words_of(sentence)]
-    about = {statement: [one for one in sentences if _alike(statement, one)] for statement, _ in listed}
+    words = {one: frozenset(words_of(one).split()) for one in (*sentences, *(statement for statement, _ in listed))}
+    about = {
+        statement: [one for one in sentences if _alike(words[statement], words[one])]
+        for statement in dict.fromkeys(statement for statement, _ in listed)
+    }
     distinct: dict[str, str] = {}
     for statement, _ in listed:
         if about[statement]:
@@ -66,7 +70,6 @@ def _part(statement: str, verdicts: Mapping[str, set[int]]) -> VerdictPart:
     return VerdictPart(statement, float(min(found)))
 
 
-def _alike(one: str, other: str) -> bool:
-    first, second = set(words_of(one).split()), set(words_of(other).split())
+def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
     shorter = min(len(first), len(second))
     return shorter > 0 and len(first & second) >= _SAME * shorter

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-ABSTENTION = "I don't know"
+from arena.text import ABSTENTION
 
 _PASSAGE = re.compile(r"^\[\d+\] ?(?P<first>.*)$")
 _END_OF_PASSAGE = re.compile(r"^(\s*|Question:.*|[<#`=-].*)$")

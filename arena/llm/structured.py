@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -17,6 +18,8 @@ S = TypeVar("S", bound=BaseModel)
 _MOST_PROBLEM_CHARS = 300
 # Models write line breaks into strings as they are; the decoder of the standard lets nobody do so.
 _DECODER = json.JSONDecoder(strict=False)
+_OPENING = re.compile(r"\{(?=\s*+[\"}])")
+_MOST_FAULTS = 1_000  # the decoder counts lines from the beginning for each
 _LITERAL_KEYS = frozenset({"default", "examples", "const", "enum"})
 
 
@@ -73,20 +76,20 @@ def read_object(text: str, schema: type[S]) -> Reading[S]:
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     """The complete JSON objects in `text` that lie in no other, in order; its length bounds the time.
 
-    After a fault the search goes on where the object broke off, not inside it.
+    After a fault the search goes on where the object broke off, not inside it; after `_MOST_FAULTS` it ends.
     """
-    place = text.find("{")
-    while place >= 0:
+    end, faults = 0, 0
+    while (opening := _OPENING.search(text, end)) and faults < _MOST_FAULTS:
+        place = opening.start()
         try:
             value, end = _DECODER.raw_decode(text, place)
             yield value
         except json.JSONDecodeError as error:
             if error.msg.startswith("Unterminated string"):
                 return
-            end = max(place + 1, error.pos)
+            end, faults = max(place + 1, error.pos), faults + 1
         except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads
             return
-        place = text.find("{", end)
 
 
 def _in_one_line(error: ValidationError) -> str:

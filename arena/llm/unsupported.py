@@ -57,6 +57,7 @@ _REFUSES = re.compile(
 # Without these a reply still comes, if a less certain one: any complaint about them is reason enough.
 _GIVEN_UP_EASILY = frozenset({LOGPROBS, JSON_SCHEMA, JSON_MODE, SPECIAL_TOKENS})
 _NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?![\w.]*\d)")
+_MOST_CHARS = 10_000  # of an error's text: what names a parameter stands near its beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def read_unsupported(
     Of an error of the server's own (`status` 500) only the forms of a conversation are read: some servers call it that
     when a template refuses one.
     """
-    text = " ".join(" ".join(str(link) for link in links).split())
+    text = " ".join(" ".join(str(link)[:_MOST_CHARS] for link in links).split())
     candidates = sent.names & FORMS_OF_CONVERSATION if status == HTTPStatus.INTERNAL_SERVER_ERROR else sent.names
     name = _named(_parameter_field(links), text, candidates)
     if name is None or not ((refused_by_server and name in _GIVEN_UP_EASILY) or _REFUSES.search(text)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -56,7 +57,7 @@ def _pair_f1(predicted: str, gold: str) -> float:
     if not predicted or not gold:
         return float(predicted == gold)
     left, right = predicted.split(), gold.split()
-    common = sum(min(left.count(token), right.count(token)) for token in set(left).intersection(right))
+    common = (Counter(left) & Counter(right)).total()
     return 2 * common / (len(left) + len(right))
 
 

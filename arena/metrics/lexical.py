@@ -7,39 +7,22 @@ paraphrase. Never call it faithfulness without "lexical".
 
 from __future__ import annotations
 
-import re
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from arena.metrics.sentences import sentences
-from arena.metrics.stop_words import STOP_WORDS
+from arena.text import content_words, sentences
 
 SUPPORTED_AT = 0.7
 """Share of a statement's content words from which on it counts as supported."""
 
 Words = frozenset[str]
 
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
-_CLITIC = re.compile(r"'(?:s|re|ve|ll|d|m)\b")
-
-
-def content_words(text: str) -> Words:
-    """The distinct words of `text` without stop words, case-folded, compatibility forms unified (NFKC).
-
-    A hyphen separates words, an apostrophe does not, and "'s" and its like are taken off.
-    """
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
-    if "'" in plain:
-        plain = _CLITIC.sub("", plain)
-    return frozenset(_WORD.findall(plain)) - STOP_WORDS
-
 
 @lru_cache(maxsize=32_768)  # the same documents meet every cell; as many as MuSiQue's corpus has
 def _known_words(text: str) -> Words:
     """Content words of a text that is looked up often; equal words are one object, which halves the memory."""
-    return frozenset(map(sys.intern, content_words(text)))
+    return frozenset(map(sys.intern, content_words(text, singles=True)))
 
 
 @lru_cache(maxsize=4_096)  # every metric of one record asks

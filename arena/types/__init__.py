@@ -9,9 +9,9 @@
 Undefined and unknown are None, never 0. Durations are seconds of a monotonic clock.
 """
 
+from arena.text import ends_in_reasoning, holds_reasoning, well_formed, without_reasoning
 from arena.types.data import KINDS, AnswerStyle, Claim, Dataset, Document, Gold, Kind, Passage, Question, Scalar, Task
 from arena.types.evidence import Hit, LaneHit, Retrieval, RetrievalRequest, RetrievalSeconds, ShownDocument
-from arena.types.reasoning import cut_before_speaking, ends_in_reasoning, holds_reasoning, without_reasoning
 from arena.types.run import (
     GOLD_MODE,
     LIVE_MODE,
@@ -30,12 +30,12 @@ from arena.types.run import (
     RunRecord,
     Stage,
     Tier,
+    cut_before_speaking,
     known_count,
     sum_known,
     was_cut,
 )
 from arena.types.score import JudgeMetric, Partial, Score, Verdict, VerdictPart
-from arena.types.text import well_formed
 
 __all__ = [
     "GOLD_MODE",

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
+from arena.text import ends_in_reasoning, without_reasoning
 from arena.types.data import Scalar
 from arena.types.evidence import Retrieval, ShownDocument
 from arena.types.timeline import Activity, held_up_seconds
@@ -178,6 +179,11 @@ class PaidAttempt:
 def was_cut(finish_reason: str | None) -> bool:
     """Whether a reply ended at a limit of tokens, and not where the model would have."""
     return (finish_reason or "").lower() in _CUT_OFF
+
+
+def cut_before_speaking(text: str, finish_reason: str | None) -> bool:
+    """Whether a reply was cut off before the model said anything: nothing is there, or reasoning without an end."""
+    return not without_reasoning(text) and (ends_in_reasoning(text) or was_cut(finish_reason))
 
 
 def sum_known(counts: Iterable[int | None]) -> int | None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import yaml
 
+from arena.text import ABSTENTION
 from arena.types import Dataset, Document, Question
-from strategies.parsing import ABSTENTION
 
 _SLIPS_EVERY = 4
 _HEAD_CHARS = 60  # of a document: enough to know it by

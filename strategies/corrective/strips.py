@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from arena.types import Passage
 from strategies.corrective.params import Decomposition
-from strategies.sentence_spans import sentence_spans
+from strategies.parsing import passage_sentences
 
 SHORT_SENTENCES = 2
 """A passage of no more sentences is one strip."""
@@ -67,7 +67,7 @@ def _joined(pieces: Sequence[Passage]) -> Passage:
 
 
 def _strips(passage: Passage, how: Decomposition, sentences: int) -> list[Strip]:
-    spans = sentence_spans(passage.text)
+    spans = passage_sentences(passage.text)
     size = len(spans) if how != "sentences" or len(spans) <= SHORT_SENTENCES else sentences
     groups = [spans[first : first + size] for first in range(0, len(spans), max(size, 1))]
     return [Strip(passage, group[0][0], group[-1][1]) for group in groups]

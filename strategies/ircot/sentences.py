@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 
+from arena.text import CLOSING, Stop, stops
+
 _LEAD_IN = re.compile(r"^(?:[-*\u2022]\s+|\d{1,2}[.)]\s+|(?:next\s+)?sentence(?:\s+\d+)?:\s*)+", re.IGNORECASE)
-_END = re.compile(r"([.!?\u2026]+)[\"'\u201d\u2019)\]]*(?=\s+[\"'\u201c\u2018(\[]*(\S*))")
+_FOLLOWING = re.compile(r"\s++[\"'\u201c\u2018(\[]*+(\S{0,24}+)")
 _LAST_WORD = re.compile(r"[^\s(\[\"'\u201c\u2018]*$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")  # J, U.S, p.m
+_LOOK_BACK = 24  # characters, more than any word below has
 
 
 def _words(text: str) -> frozenset[str]:
@@ -37,10 +40,10 @@ _OPENERS = _words(
 )
 
 _CONCLUDES = re.compile(r"(?:(?:thus|so)[ ,]|that is,|therefore|hence)", re.IGNORECASE)
-_NUMBER = r"(?:\d[\d,]*\.?\d+|\d)"
-_CALCULATES = re.compile(rf"{_NUMBER} [+-] {_NUMBER} = {_NUMBER}")
+# The paper's code asks for whole numbers on both outer sides, of which one digit is enough to be found.
+_CALCULATES = re.compile(r"\d [+-] \d[\d,]*+(?:\.\d++|(?<=\d)) = \d")
 _ASKING = _words("who what when where why which how does is")
-_CITATION = re.compile(r"\s*\[\d[\d,\s]*\]")
+_CITATION = re.compile(r"(?<!\s)\s*+\[\d[\d,\s]*+\]")
 _WORD = re.compile(r"\w")
 
 
@@ -51,9 +54,10 @@ def first_sentence(text: str) -> str:
     """
     lines = (_LEAD_IN.sub("", line.strip(), count=1) for line in text.splitlines())
     line = next((line for line in lines if _WORD.search(line)), "")
-    for mark in _END.finditer(line):
-        if _ends(line[: mark.start()], mark[1], following=mark[2]):
-            return line[: mark.end()]
+    spoken = _WORD.search(line)
+    for stop in stops(line, spoken.end() if spoken else 0):
+        if stop.certain or _ends(line, stop):
+            return line[: stop.end]
     return line
 
 
@@ -69,13 +73,15 @@ def query_from(sentence: str) -> str:
     return query if _WORD.search(query) else ""
 
 
-def _ends(before: str, mark: str, *, following: str) -> bool:
-    """Whether a sentence `before` ends at `mark`; `following` is the next word."""
-    if not _WORD.search(before) or following[:1].islower():
+def _ends(line: str, stop: Stop) -> bool:
+    """Whether a sentence ends at `stop`, by the word before it and the one after."""
+    after = _FOLLOWING.match(line, stop.end)
+    following = after[1] if after else ""
+    if following[:1].islower():
         return False
-    if mark != ".":
+    if line[stop.start : stop.end].rstrip(CLOSING) != ".":
         return True
-    word = _LAST_WORD.search(before)
+    word = _LAST_WORD.search(line[max(0, stop.start - _LOOK_BACK) : stop.start])
     last = word.group().lower() if word else ""
     if last in _TITLES:
         return False

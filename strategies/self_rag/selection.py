@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from strategies.parsing import ABSTENTION
+from arena.text import ABSTENTION
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.scores import RELEVANCE, SUPPORT, UTILITY, critique_score, expected, sequence_probability
 from strategies.self_rag.state import Beam, Candidate, Draft, Reading, Segment

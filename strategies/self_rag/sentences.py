@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from strategies.sentence_spans import sentence_spans
+from strategies.parsing import passage_sentences
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of `text` on one line each, in order."""
     text = " ".join(text.split())
-    return [text[start:end] for start, end in sentence_spans(text)]
+    return [text[start:end] for start, end in passage_sentences(text)]
 
 
 def next_sentence(reply: str, so_far: str) -> tuple[str, bool]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from arena.text import ABSTENTION
 from arena.types import Task
-from strategies.parsing import ABSTENTION
 from tests.contract.contestants import JUDGES, VARIANTS, chooses_among_options, every, in_free_text, writing
 from tests.contract.courses import run, strategy, tools, under_every_judge, usual
 from tests.contract.shelf import QUESTION, SUMMARY, TASK, ShelfRetriever, elsewhere

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from arena.text import sentence_spans
 from arena.types import Task
-from strategies.sentence_spans import sentence_spans
 from tests.contract.contestants import VARIANTS, every, may_retrieve, those
 from tests.contract.courses import run, under_every_judge
 from tests.contract.shelf import ELSEWHERE, PASSAGES, QUESTION, SETTINGS, SUMMARY, TASK, ShelfRetriever

@@ -19,6 +19,7 @@ from arena.metrics import METRICS, Case, reasons
 from arena.protocols import RetrievalSettings, Strategy, Tools
 from arena.runner import Contestant, run_one
 from arena.soundness import sound_attempt
+from arena.text import sentence_spans
 from arena.types import (
     LIVE_MODE,
     Answer,
@@ -37,7 +38,6 @@ from arena.types import (
 from experiments.setup.evidence import SharedIndex
 from strategies.corrective import CORRECTIVE, CorrectiveParams
 from strategies.nodes import answer_from, shown_documents
-from strategies.sentence_spans import sentence_spans
 from tests.samples import answered
 from tests.unit.judges.court import case_of
 from tests.unit.llm.scripted_model import ScriptedModel, saying

@@ -6,7 +6,8 @@ import re
 
 from arena.metrics.answer import contains
 from arena.metrics.case import Case
-from arena.metrics.lexical import content_words, is_supported
+from arena.metrics.lexical import is_supported
+from arena.text import content_words
 
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)$")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.sentences import sentences
+from arena.text import sentences
 
 PROSE = st.lists(
     st.sampled_from(["Tolm", "lies", "St.", "north.", "no.", "U.S.", "Yes!", "\n", '"', "1871", "\u2026"])

@@ -12,11 +12,11 @@ import anyio
 
 from arena.datasets import load_dataset
 from arena.protocols import RetrievalSettings, Tools
+from arena.text import ABSTENTION
 from arena.types import Dataset, Document, Question
 from experiments.contestants.labels import complexity
 from strategies import find_variant
 from strategies.adaptive import Label
-from strategies.parsing import ABSTENTION
 from tests.lexical_index import LexicalIndex
 from tests.scripted_writer import ScriptedWriter
 

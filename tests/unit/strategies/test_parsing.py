@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import StrategyError
-from arena.llm import extractive
+from arena.text import ABSTENTION, abstains
 from arena.types import Passage
-from strategies.parsing import ABSTENTION, cited_documents, parse_answer, spoken
+from strategies.parsing import cited_documents, parse_answer, spoken
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ def test_reasoning_is_never_part_of_the_answer(thought: str, answer: str) -> Non
     assert spoken(f"<think>{thought}</think>{answer}") == spoken(answer) == answer.strip()
 
 
-def test_the_fake_model_abstains_in_the_words_the_prompt_asks_for() -> None:
-    """Two layers that may not import each other each hold the sentence."""
-    assert extractive.ABSTENTION == ABSTENTION
+def test_the_words_the_prompt_asks_for_are_an_abstention() -> None:
+    assert abstains(ABSTENTION)
+    assert not abstains("Aslan")
 
 
 def test_citations_are_documents_once_each_and_only_shown_ones() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.sentence_spans import sentence_spans
+from strategies.parsing import passage_sentences
 
 
 @pytest.mark.parametrize(
@@ -19,12 +19,12 @@ from strategies.sentence_spans import sentence_spans
     ],
 )
 def test_sentences_are_found(text: str, found: list[str]) -> None:
-    assert [text[start:end] for start, end in sentence_spans(text)] == found
+    assert [text[start:end] for start, end in passage_sentences(text)] == found
 
 
 @given(st.text(alphabet="aB. !?\u3002\n\"'"))
 def test_nothing_but_white_space_is_left_out(text: str) -> None:
-    spans = sentence_spans(text)
+    spans = passage_sentences(text)
     assert "".join("".join(text[start:end] for start, end in spans).split()) == "".join(text.split())
     assert all(start < end for start, end in spans)
     assert [place for span in spans for place in span] == sorted(place for span in spans for place in span)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from strategies.parsing import ABSTENTION
+from arena.text import ABSTENTION
 from tests.scripted_writer import ScriptedWriter
 from tests.unit.strategies.self_rag.shelf import Shelf, ask, of, shown
 

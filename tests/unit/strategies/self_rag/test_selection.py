@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.parsing import ABSTENTION
+from arena.text import ABSTENTION
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.selection import Selection, segment_score, select, vote
 from strategies.self_rag.state import Beam, Candidate, Draft, Segment

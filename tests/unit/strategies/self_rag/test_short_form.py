@@ -10,8 +10,8 @@ import pytest
 
 from arena.errors import AllowanceSpent, ModelCallError, StrategyError
 from arena.protocols import Continuation, Judgement, Message, TokenChoice
+from arena.text import ABSTENTION
 from arena.types import Passage
-from strategies.parsing import ABSTENTION
 from tests.scripted_writer import ScriptedWriter
 from tests.unit.strategies.self_rag.shelf import PASSAGES, QUESTION, Shelf, ask, of, shown
 
