@@ -16,6 +16,10 @@ from arena.yaml_reader import parse_yaml, read_yaml_file
 _MOST_SHOWN = 200
 
 
+SWEEP_SECTION = "sweep"
+"""Key of a config file that makes it a sweep's (`arena.config.sweep`)."""
+
+
 def load_config(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
     """The config file (None = the defaults), with `overrides` laid over it, nested keys merged.
 
@@ -23,7 +27,13 @@ def load_config(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
         ConfigError: the file is unreadable or not YAML, or a setting is unknown or out of range; the
             message names the setting, the value and the nearest known key.
     """
-    return validate_config(merge(read_yaml(path), overrides), str(path) if path else "the command line")
+    values = read_yaml(path)
+    if SWEEP_SECTION in values:
+        raise ConfigError(
+            f"{path} is a sweep's config, many runs and not one: arena sweep {path}; or leave its {SWEEP_SECTION} "
+            "section out"
+        )
+    return validate_config(merge(values, overrides), str(path) if path else "the command line")
 
 
 def validate_config(values: Mapping[str, Any], where: str) -> RunConfig:

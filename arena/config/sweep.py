@@ -19,11 +19,11 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
-from arena.config.loading import merge, read_yaml
+from arena.config.loading import SWEEP_SECTION, merge, read_yaml
 from arena.config.settings import Settings
 from arena.errors import ConfigError
 
-SECTION = "sweep"
+SECTION = SWEEP_SECTION
 _OF_THE_SWEEP = ("runs_dir", "run_id", "mlflow", SECTION)
 """Settings that are the sweep's own, and no factor's."""
 

@@ -16,6 +16,10 @@ from arena.types.official import OfficialGold, OfficialPrediction
 Pair = tuple[OfficialPrediction, OfficialGold]
 
 
+NOT_OFFICIAL = frozenset({"support_em"})
+"""What `evaluate` gives beside the figures of the official program, which prints none of it."""
+
+
 def evaluate(predictions: Sequence[OfficialPrediction], gold: Sequence[OfficialGold]) -> dict[str, float]:
     """The official metrics, in [0, 1] and unrounded (the authors round to three decimals).
 

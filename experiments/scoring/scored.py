@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import ConfigError
+from arena.metrics.musique import NOT_OFFICIAL
 from arena.report.leaderboard import Leaderboard
 from arena.store import RunStore
 from experiments.scoring.conclusion import board_of, open_past_run, rescore, score_run
@@ -58,12 +59,24 @@ def _as_row(store: RunStore, predictions: Path, reporter: Reporter) -> tuple[Lea
 
 
 def official_line(official: Official) -> str:
-    """The official figures, to three decimals as the authors print them."""
-    return "MuSiQue's official figures: " + ", ".join(f"{name} {value:.3f}" for name, value in official.items())
+    """The figures that the official program prints, to three decimals as it does; what we add to them stands apart."""
+    printed, own = (
+        ", ".join(f"{name} {value:.3f}" for name, value in part.items()) for part in _official_and_ours(official)
+    )
+    return f"MuSiQue's official figures: {printed}" + (f"; ours: {own}" if own else "")
 
 
 def scored_json(board: Leaderboard, official: Official | None) -> str:
-    """The leaderboard as one JSON object, with the official figures, where there are any, under `official`."""
+    """The leaderboard as one JSON object.
+
+    Official figures, where there are any, are under `official`; what we add to them is under `beside_official`.
+    """
     if official is None:
         return board.model_dump_json(indent=2)
-    return as_json({"official": dict(official), **board.model_dump(mode="json")})
+    printed, own = _official_and_ours(official)
+    return as_json({"official": printed, "beside_official": own, **board.model_dump(mode="json")})
+
+
+def _official_and_ours(official: Official) -> tuple[dict[str, float], dict[str, float]]:
+    ours = {name: value for name, value in official.items() if name in NOT_OFFICIAL}
+    return {name: value for name, value in official.items() if name not in NOT_OFFICIAL}, ours

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from arena.report.comparisons import LEVEL
 from arena.report.contest import Contender, compare
 from arena.report.question_resamples import Ids, QuestionResamples
 from arena.statistics.elbow import elbow
 from arena.statistics.intervals import Values, mean_interval
+from experiments.sweeping.point import short_values
 from experiments.sweeping.row import SweepRow
 from experiments.sweeping.values import TOKENS
 
@@ -36,12 +38,16 @@ class CurvePoint:
     cell: str
 
 
-@dataclass(frozen=True, slots=True)
-class Enough:
-    """The smallest value of the factor that is not significantly worse than the best.
+MARGIN = 0.05
+"""By how much a value may at most fall short of the best and still be enough."""
 
-    `best`: the value with the highest mean. `difference`: best less this one, on the questions that both have, with its
-    paired 95 % interval; `p`: adjusted by Holm over all pairs of the curve. All None where the two are the same.
+
+@dataclass(frozen=True, slots=True)
+class BesideBest:
+    """A value of the factor beside the one with the highest mean, `best`.
+
+    `difference`: best less this one, on the questions that both have, with its paired 95 % interval; `p`: adjusted by
+    Holm over all pairs of the curve. All None where the two are the same.
     """
 
     value: float
@@ -51,14 +57,20 @@ class Enough:
     high: float | None = None
     p: float | None = None
 
+    @property
+    def within_margin(self) -> bool:
+        """Whether the whole interval says that no more than MARGIN is lost."""
+        return self.value == self.best or (self.high is not None and self.high <= MARGIN)
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:
     """A metric of one cell over one factor.
 
     `others`: the other factors that tell it from its like. `elbow`: a value of the factor, by rule of thumb (None: no
-    elbow); `enough` is what the questions can tell. Both are None for tokens; `enough` also where values could not be
-    compared.
+    elbow). `not_shown_worse`: the smallest value that is not significantly worse than the best, which does not show
+    that nothing is lost; `enough`: the smallest one that is shown to lose no more than MARGIN. All are None for tokens,
+    the last two also where values could not be compared.
     """
 
     factor: str
@@ -70,31 +82,37 @@ class Curve:
     others: Mapping[str, Any]
     points: tuple[CurvePoint, ...]
     elbow: float | None
-    enough: Enough | None
+    not_shown_worse: BesideBest | None
+    enough: BesideBest | None
+
+    @property
+    def cell_name(self) -> str:
+        """As in `corrective hybrid`; the second of one kind is `corrective hybrid (2)`."""
+        return f"{self.strategy} {self.retrieval_mode}" + (f" ({self.place + 1})" if self.place else "")
 
     @property
     def name(self) -> str:
-        """Of its cell, as in `corrective hybrid`; the second of one kind is `corrective hybrid (2)`."""
-        named = f"{self.strategy} {self.retrieval_mode}" + (f" ({self.place + 1})" if self.place else "")
+        """Of its cell, with the values of the other factors."""
         others = ", ".join(f"{name}={value}" for name, value in self.others.items())
-        return f"{named}, {others}" if others else named
+        return f"{self.cell_name}, {others}" if others else self.cell_name
 
 
 def curves_of(rows: Sequence[SweepRow], values: PointValues, resamples: QuestionResamples, seed: int) -> list[Curve]:
     """Every curve of at least two points, factor by factor; of a factor's values the numbers count."""
     factors = list(dict.fromkeys(name for row in rows for name in row.point.values))
+    short = short_values([row.point for row in rows])
     curves = []
     for factor in factors:
         groups = _groups(rows, factor)
         firsts = [_others(group[0], factor) for group in groups]
         told_by = {name for one in firsts for name in one if one[name] != firsts[0][name]}
         for group, others in zip(groups, firsts, strict=True):
-            told = {name: value for name, value in others.items() if name in told_by}
+            told = {name: short[name].get(value, value) for name, value in others.items() if name in told_by}
             for metric in (*QUALITY, TOKENS):
                 points = [one for row in group if (one := _point(row, factor, metric, values, resamples)) is not None]
                 if len(points) > 1:
-                    enough = None if metric == TOKENS else _enough(metric, points, values, resamples, seed)
-                    curves.append(_curve(factor, metric, group[0], told, points, enough))
+                    beside = [] if metric == TOKENS else _beside_best(metric, points, values, resamples, seed)
+                    curves.append(_curve(factor, metric, group[0], told, points, beside))
     return curves
 
 
@@ -117,7 +135,7 @@ def _curve(
     first: SweepRow,
     told: Mapping[str, Any],
     points: Sequence[CurvePoint],
-    enough: Enough | None,
+    beside: Sequence[BesideBest],
 ) -> Curve:
     bend = None if metric == TOKENS else elbow([one.value for one in points], [one.mean for one in points])
     return Curve(
@@ -130,7 +148,8 @@ def _curve(
         others=told,
         points=tuple(points),
         elbow=None if bend is None else points[bend].value,
-        enough=enough,
+        not_shown_worse=next((one for one in beside if one.p is None or one.p > LEVEL), None),
+        enough=next((one for one in beside if one.within_margin and (one.p is None or one.p > LEVEL)), None),
     )
 
 
@@ -157,27 +176,27 @@ def _tokens(at: float, row: SweepRow, found: tuple[Ids, Values], resamples: Ques
     return CurvePoint(at, float(np.mean(spent)), low, high, len(ids), row.point.name, row.cell.cell)
 
 
-def _enough(
+def _beside_best(
     metric: str, points: Sequence[CurvePoint], values: PointValues, resamples: QuestionResamples, seed: int
-) -> Enough | None:
+) -> list[BesideBest]:
+    """Every value up to the best one beside it, the smallest first; empty where any could not be compared."""
     contenders = [Contender(one.point, *values[one.point][one.cell, metric]) for one in points]
     compared = {(one.a, one.b): one for one in compare(metric, contenders, resamples, seed).comparisons}
     best = max(points, key=lambda one: (one.mean, -one.value))
+    found: list[BesideBest] = []
     for one in points:
         if one is best:
-            return Enough(one.value, best.value)
+            return [*found, BesideBest(one.value, best.value)]
         # Contenders are in the order of the factor's values, and so is every pair.
         forward = compared.get((best.point, one.point))
         pair = forward or compared[one.point, best.point]
         if pair.difference is None or pair.p_adjusted is None:
-            return None
-        if pair.significant:
-            continue
+            return []
         sign = 1.0 if forward else -1.0
         bounds = sorted(sign * bound for bound in (pair.ci_low, pair.ci_high) if bound is not None)
         low, high = bounds if len(bounds) == 2 else (None, None)
-        return Enough(one.value, best.value, sign * pair.difference, low, high, pair.p_adjusted)
-    return None
+        found.append(BesideBest(one.value, best.value, sign * pair.difference, low, high, pair.p_adjusted))
+    return found
 
 
 def _others(row: SweepRow, factor: str) -> dict[str, Any]:

@@ -16,9 +16,10 @@ from arena.report.figures import (
 from arena.report.rows import Rows
 from arena.report.text_table import Part, print_parts
 from arena.store import FINISHED
-from experiments.sweeping.curve import Curve, Enough
-from experiments.sweeping.dry import ExpectedPoint
+from experiments.sweeping.curve import MARGIN, BesideBest, Curve
+from experiments.sweeping.dry import ASKED, ExpectedPoint
 from experiments.sweeping.folder import PICTURE, TABLE
+from experiments.sweeping.point import short_values
 from experiments.sweeping.row import MEASURED, SweepRow
 from experiments.sweeping.summary import Sweep, expected_fields, summary_of
 from experiments.terminal.console import Console
@@ -31,6 +32,7 @@ _COLUMNS = {
     "MRR": "mrr",
     "F1": "answer_f1",
 }
+_MANY_ROWS, _BEST_ROWS = 30, 5
 _NAMES = {metric: heading for heading, metric in _COLUMNS.items()}
 
 
@@ -46,6 +48,8 @@ def print_sweep(sweep: Sweep, console: Console, *, json: bool) -> None:
 
 def _parts(sweep: Sweep) -> Iterator[Part]:
     yield _row_table(sweep)
+    if (left := len(sweep.rows) - len(_shown_rows(sweep))) > 0:
+        yield f"Of each cell the {_BEST_ROWS} best points; the other {left:,} rows are in {TABLE}."
     yield "Scores: mean and 95 % interval. recall and precision are of the k passages that were shown."
     if any(row.cut for row in sweep.rows):
         yield (
@@ -54,10 +58,17 @@ def _parts(sweep: Sweep) -> Iterator[Part]:
         )
     yield from _warnings(sweep)
     shown = [curve for curve in sweep.curves if curve.metric in _NAMES]
-    if shown:
+    if len(shown) > _MANY_ROWS:
+        ranked = _ranked(sweep)
+        kept = [curve for curve in shown if curve.metric == ranked]
+        yield _curve_table(kept[:_MANY_ROWS])
+        yield f"{len(kept[:_MANY_ROWS]):,} of {len(shown):,} curves, those of {_NAMES[ranked]}; all are in sweep.json."
+        yield from _reading()
+    elif shown:
         yield _curve_table(shown)
         yield from _reading()
-    lines = [f"sweep folder   {sweep.folder}  ({TABLE}, {PICTURE}, a run folder a point)"]
+    picture = f"{PICTURE}, " if sweep.curves else ""
+    lines = [f"sweep folder   {sweep.folder}  ({TABLE}, {picture}a run folder a point)"]
     if sweep.mlflow:
         lines.append(f"MLflow         run {sweep.mlflow}")
     yield from lines
@@ -76,10 +87,11 @@ def _warnings(sweep: Sweep) -> Iterator[str]:
 
 def _row_table(sweep: Sweep) -> Rows:
     factors = list(sweep.points.points[0].values)
+    short = short_values(sweep.points.points)
     metrics = {name: metric for name, metric in _COLUMNS.items() if any(_has(row, metric) for row in sweep.rows)}
     rows = [
         (
-            *(_value(row.point.values[factor]) for factor in factors),
+            *(_value(short[factor].get(row.point.values[factor], row.point.values[factor])) for factor in factors),
             row.cell.strategy,
             row.cell.retrieval_mode,
             *(metric_text(row.metric(metric)) for metric in metrics.values()),
@@ -88,10 +100,31 @@ def _row_table(sweep: Sweep) -> Rows:
             _seconds(row),
             "" if row.source == MEASURED else row.source,
         )
-        for row in sweep.rows
+        for row in _shown_rows(sweep)
     ]
     headings = (*factors, "strategy", "mode", *metrics, "tokens", "USD", "p50 s", "from")
     return Rows(headings, tuple(rows), len(factors) + 2)
+
+
+def _ranked(sweep: Sweep) -> str:
+    """By what points are told better from worse: answers, else evidence."""
+    return "answer_f1" if any(_has(row, "answer_f1") for row in sweep.rows) else "retrieval_recall"
+
+
+def _shown_rows(sweep: Sweep) -> list[SweepRow]:
+    """All rows, or, of many, the best of each cell, the best first."""
+    if len(sweep.rows) <= _MANY_ROWS:
+        return list(sweep.rows)
+    metric = _ranked(sweep)
+    cells: dict[tuple[object, ...], list[SweepRow]] = {}
+    for row in sweep.rows:
+        cells.setdefault((row.cell.strategy, row.cell.retrieval_mode, row.place), []).append(row)
+    return [row for rows in cells.values() for row in sorted(rows, key=lambda row: -_mean(row, metric))[:_BEST_ROWS]]
+
+
+def _mean(row: SweepRow, metric: str) -> float:
+    summary = row.metric(metric)
+    return -1.0 if summary is None or summary.mean is None else summary.mean
 
 
 def _has(row: SweepRow, metric: str) -> bool:
@@ -101,10 +134,18 @@ def _has(row: SweepRow, metric: str) -> bool:
 
 def _curve_table(curves: list[Curve]) -> Rows:
     rows = [
-        (curve.factor, curve.name, _NAMES[curve.metric], _value(curve.elbow), *_enough_texts(curve.enough))
+        (
+            curve.factor,
+            curve.name,
+            _NAMES[curve.metric],
+            _value(curve.elbow),
+            *_beside_texts(curve.not_shown_worse),
+            UNDEFINED if curve.enough is None else _value(curve.enough.value),
+        )
         for curve in curves
     ]
-    headings = ("factor", "cell", "metric", "elbow", "enough", "best", "best less enough", "95 % interval", "p")
+    headings = ("factor", "cell", "metric", "elbow", "best", "not shown worse", "best less it", "95 % interval", "p",
+                "enough")  # fmt: skip
     return Rows(headings, tuple(rows), 3)
 
 
@@ -114,21 +155,25 @@ def _reading() -> Iterator[str]:
         f"scaled to [0, 1]. It knows nothing of chance and moves with the range that was swept. {UNDEFINED} = no elbow."
     )
     yield (
-        "enough: the smallest value that is not significantly worse than the best one, on the same questions (paired "
-        "permutation test, Holm over all pairs of the curve). That no difference was found does not show that there is "
-        "none: the interval says how large it may be."
+        "not shown worse: the smallest value that is not significantly worse than the best one, on the same questions "
+        "(paired permutation test, Holm over all pairs of the curve). It may well be worse: the interval says how far "
+        "the best may be ahead of it."
+    )
+    yield (
+        f"enough: the smallest value of which the whole interval says that it loses no more than {MARGIN:g} to the "
+        "best; where none is shown to, the best itself."
     )
 
 
-def _enough_texts(enough: Enough | None) -> tuple[str, ...]:
-    if enough is None:
+def _beside_texts(one: BesideBest | None) -> tuple[str, ...]:
+    if one is None:
         return (UNDEFINED,) * 5
     return (
-        _value(enough.value),
-        _value(enough.best),
-        signed_text(enough.difference),
-        signed_interval_text(enough.low, enough.high),
-        p_text(enough.p),
+        _value(one.best),
+        _value(one.value),
+        signed_text(one.difference),
+        signed_interval_text(one.low, one.high),
+        p_text(one.p),
     )
 
 
@@ -146,8 +191,10 @@ def _expected_parts(expected: tuple[ExpectedPoint, ...]) -> Iterator[Part]:
         for one in expected
         for cell in one.cells
     ]
-    headings = ("point", "cell", "questions", "source", "calls", "tokens", "USD")
-    yield Rows(headings, tuple(rows), 4)
+    if len(rows) > _MANY_ROWS:
+        yield _expected_points(expected)
+    else:
+        yield Rows(("point", "cell", "questions", "source", "calls", "tokens", "USD"), tuple(rows), 4)
     begun = [one.point.label for one in expected if one.status not in ("new", FINISHED)]
     if begun:
         yield f"Begun, and shown as if nothing of it were done: {', '.join(begun)}."
@@ -156,6 +203,22 @@ def _expected_parts(expected: tuple[ExpectedPoint, ...]) -> Iterator[Part]:
         yield f"Judging, USD: {usd_text(_sum(judging))}."
     usd = usd_text(_sum([one.usd for one in expected]))
     yield f"All points, USD: {usd}. Nothing was spent, and no folder was made."
+
+
+def _expected_points(expected: tuple[ExpectedPoint, ...]) -> Rows:
+    """A row for each point, over its cells; `asked`: cells that no other point has."""
+    rows = tuple(
+        (
+            one.point.label,
+            f"{len(one.cells):,}",
+            f"{sum(cell.source == ASKED for cell in one.cells):,}",
+            _count(_sum([cell.calls for cell in one.cells])),
+            _count(_sum([cell.tokens for cell in one.cells])),
+            usd_text(one.usd),
+        )
+        for one in expected
+    )
+    return Rows(("point", "cells", "asked", "calls", "tokens", "USD"), rows, 1)
 
 
 def _sum(values: list[float | None]) -> float | None:

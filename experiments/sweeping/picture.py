@@ -29,6 +29,9 @@ _STYLE: dict[Any, Any] = {
     "grid.alpha": 0.3,
 }
 _RING: dict[str, Any] = {"marker": "o", "markersize": 9, "markerfacecolor": "none"}
+_MOST_NAMES = 10
+"""In a legend; of a grid with more curves, only the cells are told apart."""
+
 _DASHES = {"dense": "dotted", "hybrid": "dashed"}
 
 
@@ -42,6 +45,8 @@ def curves_svg(curves: Sequence[Curve]) -> str:
     factors = list(dict.fromkeys(curve.factor for curve in curves))
     metrics = [name for name in (*QUALITY, TOKENS) if any(curve.metric == name for curve in curves)]
     names = list(dict.fromkeys(curve.name for curve in curves))
+    if by_cell := len(names) > _MOST_NAMES:
+        names = list(dict.fromkeys(curve.cell_name for curve in curves))
     with mpl.rc_context(_STYLE):
         size = (_WIDE * len(metrics), _HIGH * len(factors) + 0.22 * (len(names) + 2))
         figure = Figure(figsize=size, layout="constrained")
@@ -50,7 +55,7 @@ def curves_svg(curves: Sequence[Curve]) -> str:
         for line, factor in zip(panels, factors, strict=True):
             for panel, metric in zip(line, metrics, strict=True):
                 shown = [curve for curve in curves if (curve.factor, curve.metric) == (factor, metric)]
-                _draw(panel, shown, colours)
+                _draw(panel, shown, colours, by_cell=by_cell)
                 panel.set(xlabel=factor, title=_TITLES[metric])
         drawn = {line.get_label(): line for panel in panels.flat for line in panel.get_lines()}
         ring = Line2D([], [], color="grey", linestyle="none", **_RING)
@@ -62,12 +67,14 @@ def curves_svg(curves: Sequence[Curve]) -> str:
     return out.getvalue()
 
 
-def _draw(panel: Any, curves: Sequence[Curve], colours: dict[str, Any]) -> None:
+def _draw(panel: Any, curves: Sequence[Curve], colours: dict[str, Any], *, by_cell: bool) -> None:
+    """`by_cell`: curves of one cell look alike, whatever the other factors are."""
     for curve in curves:
         xs = [one.value for one in curve.points]
         ys = [one.mean for one in curve.points]
-        colour, dash = colours[curve.name], _DASHES.get(curve.retrieval_mode, "solid")
-        panel.plot(xs, ys, color=colour, marker=".", linestyle=dash, label=curve.name)
+        name = curve.cell_name if by_cell else curve.name
+        colour, dash = colours[name], _DASHES.get(curve.retrieval_mode, "solid")
+        panel.plot(xs, ys, color=colour, marker=".", linestyle=dash, label=name)
         low, high = _band(curve)
         panel.fill_between(xs, low, high, color=colour, alpha=0.12, linewidth=0)
         if curve.elbow is not None:

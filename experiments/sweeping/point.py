@@ -148,6 +148,32 @@ def value_of(config: RunConfig, factor: str) -> Any:
     return value
 
 
+def short_values(points: Sequence[Point]) -> dict[str, dict[Any, str]]:
+    """Factor -> its value -> what of it differs between `points`; of factors whose values are whole sections."""
+    short: dict[str, dict[Any, str]] = {}
+    for factor in dict.fromkeys(name for point in points for name in point.values):
+        texts = list(dict.fromkeys(point.values[factor] for point in points))
+        sections = {text: section for text in texts if (section := _section(text)) is not None}
+        names = list(dict.fromkeys(name for section in sections.values() for name in section))
+        differ = [name for name in names if len({_canonical(one.get(name)) for one in sections.values()}) > 1]
+        short[factor] = {
+            text: ", ".join(f"{name}={_shown(section[name])}" for name in differ if name in section) or text
+            for text, section in sections.items()
+        }
+    return short
+
+
+def _section(value: Any) -> dict[str, Any] | None:
+    """The settings of a section, which stands among values as one JSON text; None for any other value."""
+    if not isinstance(value, str) or not value.startswith("{"):
+        return None
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def _point(swept: SweptConfig, setting: Setting, label: str, config: RunConfig, folder: Path) -> Point:
     name = _name(setting)
     placed = config.model_copy(update={"runs_dir": folder, "run_id": name})

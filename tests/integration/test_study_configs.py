@@ -116,3 +116,11 @@ def test_ten_questions_go_through(arena: Arena, study: Study, options: list[str]
     rows = json.loads(compared.out)["comparisons"]
     assert any(row["cell"] for row in rows)
     assert {row["badge"] for row in rows} == {"reference only"}
+
+
+def test_the_flagship_says_how_it_is_calibrated_and_that_corrective_has_no_second_source() -> None:
+    path = CONFIGS / "rag_arena.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert "arena calibrate runs/rag_arena_dev" in text
+    assert "corrective has no second source here" in text
+    assert load_config(path, {}).sample.part == "eval"

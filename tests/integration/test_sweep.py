@@ -192,3 +192,11 @@ def test_the_bundled_sweeps_are_sweeps(name: str, tmp_path: Path) -> None:
 
     found = find_points(load_sweep(Path(str(files("experiments") / "configs" / name))), tmp_path)
     assert len(found.points) > 4
+
+
+def test_a_sweeps_config_is_no_runs_and_says_whose_it_is(arena: Arena, study: Path, tmp_path: Path) -> None:
+    config = sweep_of(study, OVER_K)
+    done = arena("run", config)
+    assert done.code == 2
+    assert f"is a sweep's config, many runs and not one: arena sweep {config}" in done.err
+    assert "did you mean" not in done.err
