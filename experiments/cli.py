@@ -6,6 +6,7 @@ traceback); 3 the run ended with more failed questions than `max_failure_share`.
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,9 +38,12 @@ from experiments.commands.sweep import sweep
 from experiments.commands.track import track
 from experiments.commands.train_router import train_router
 from experiments.commands.verify import verify
+from experiments.process.stopping import SIGNALS
 from experiments.terminal.console import put
 
 MEND_FIRST = 2
+_NO_MEMORY = re.compile(r"failed to map segment|cannot allocate memory", re.IGNORECASE)
+"""How the loader says that a library did not fit into memory."""
 
 app = typer.Typer(
     help="Measure which retrieval-augmented generation strategy wins on your data, by how much, and at what price.",
@@ -67,7 +71,7 @@ app.add_typer(strategies_app, name="strategies", rich_help_panel="Equipment")
 
 
 class _Stopped(BaseException):
-    """Ctrl-C or SIGTERM outside the asking of questions, which has its own, gentler handling."""
+    """Ctrl-C, SIGTERM or a closed terminal outside the asking of questions, which has its own, gentler handling."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -78,16 +82,38 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (UserError, _Stopped) as error:
         put(f"arena: {error}", err=True)
         raise SystemExit(MEND_FIRST) from None
+    except (MemoryError, ImportError) as error:
+        if not isinstance(error, MemoryError) and not _NO_MEMORY.search(str(error)):
+            raise
+        put("arena: this machine has too little memory left: free some, or lower batch sizes and concurrency", err=True)
+        raise SystemExit(MEND_FIRST) from None
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        put(f"arena {version('rag-strategy-arena')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Without a command, what there is to know of all of them."""
 
 
 @contextmanager
 def _stop_signals() -> Iterator[None]:
-    """Raise `_Stopped` on Ctrl-C (unless it is ignored, as in a script's background job) and on SIGTERM."""
+    """Raise `_Stopped` on each of `SIGNALS`; one that is ignored, as Ctrl-C in a script's background job, stays so."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise _Stopped("stopped; what was finished is kept")
 
-    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+    numbers = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield

@@ -9,15 +9,20 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import packages_distributions
+from importlib.metadata import entry_points, packages_distributions
+from importlib.util import find_spec
 from pathlib import Path
 
 from arena.config import cache_dir
+from arena.datasets import PLUGIN_GROUP as DATASET_PLUGINS
 from arena.errors import UserError
 from experiments.terminal.console import Console
+from strategies.table import ENTRY_POINTS as STRATEGY_PLUGINS
 
 DISTRIBUTION = "rag-strategy-arena"
 PACKAGES = ("arena", "strategies", "indexing", "experiments")
+GROUPS = (DATASET_PLUGINS, STRATEGY_PLUGINS)
+"""Groups of entry points through which other packages add to this one."""
 _CACHE_BYTES_NEEDED = 1_000_000_000
 
 
@@ -32,7 +37,13 @@ class Finding:
 
 def examine() -> list[Finding]:
     """All checks, in the order in which a user should mend them."""
-    return [*collisions(packages_distributions()), _cache(cache_dir()), *_weights()]
+    return [
+        *collisions(packages_distributions()),
+        *shadows(Path.cwd()),
+        *(Finding("plug-in", False, text) for text in unknown_groups(entry_points().groups)),
+        _cache(cache_dir()),
+        *_weights(),
+    ]
 
 
 def report(findings: Iterable[Finding], console: Console) -> bool:
@@ -56,6 +67,29 @@ def collisions(providers: Mapping[str, Iterable[str]]) -> list[Finding]:
         detail = f"also provided by {', '.join(others)}: uninstall it, then reinstall {DISTRIBUTION}"
         findings.append(Finding(f"package {package}", not others, detail if others else f"from {DISTRIBUTION} alone"))
     return findings
+
+
+def shadows(folder: Path) -> list[Finding]:
+    """What in `folder`, where Python looks first, stands before our packages: an own script there gets it instead."""
+    findings = []
+    for package in PACKAGES:
+        places = [place for place in (folder / package, folder / f"{package}.py") if place.exists()]
+        found = find_spec(package)
+        ours = {Path(place).resolve() for place in (found and found.submodule_search_locations) or ()}
+        for place in places:
+            if place.resolve() not in ours and (place.is_file() or (place / "__init__.py").exists()):
+                detail = f"{str(place)!r} hides our package from Python started here: rename it, or work elsewhere"
+                findings.append(Finding(f"package {package}", False, detail))
+    return findings
+
+
+def unknown_groups(groups: Iterable[str]) -> list[str]:
+    """What to say of each group of entry points that looks like ours and is not: its plug-ins are never used."""
+    return [
+        f"an installed package has plug-ins in {group!r}, and there is no such group: known are {', '.join(GROUPS)}"
+        for group in sorted(groups)
+        if group.startswith("arena.") and group not in GROUPS
+    ]
 
 
 def _cache(folder: Path) -> Finding:

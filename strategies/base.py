@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from langgraph.errors import GraphRecursionError
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
@@ -24,8 +25,8 @@ Edges = frozenset[tuple[str, str]]
 Graph = CompiledStateGraph[Any, Tools, Any, Any]
 Salvage = Callable[[Any, Runtime[Tools]], Awaitable[Any]]
 
-# Far above what any strategy's own caps let it take: a graph ends by them, never by LangGraph's limit.
-_RECURSION_LIMIT = 10_000
+MOST_STEPS = 500
+"""Steps of a graph on one question, above what the caps of any strategy let it take: only a loop gets here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,15 @@ class GraphStrategy:
 
     async def attempt(self, task: Task, tools: Tools) -> Attempt:
         state: dict[str, Any] = {"question": task.question, "style": task.style}
-        steps = self.graph.astream(
-            state, context=tools, stream_mode="values", config={"recursion_limit": _RECURSION_LIMIT}
-        )
+        steps = self.graph.astream(state, context=tools, stream_mode="values", config={"recursion_limit": MOST_STEPS})
         try:
             async for after in steps:
                 state = dict(after)
+        except GraphRecursionError:
+            raise StrategyError(
+                f"the graph took {MOST_STEPS:,} steps and did not end: give the loop in it an exit that is always "
+                "reached, such as a number of rounds"
+            ) from None
         except AllowanceSpent as spent:
             state |= await self.salvage(state, Runtime(context=tools))
             stopped = Decision("allowance", "spent", changed=("answer",), subject=str(spent))

@@ -17,4 +17,7 @@ def resume_command(store: RunStore) -> str:
         manifest = store.manifest()
         if is_imported(manifest):
             return f"arena import FILE ... --dataset {shlex.quote(str(manifest['config'].get('dataset')))} {place}"
+        tool = (manifest["config"].get("external") or {}).get("tool")
+        if tool is not None:  # code is named again by whoever lets it run
+            return f"arena run --resume {place} --set external.tool={shlex.quote(str(tool))}"
     return f"arena run --resume {place}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from arena.config import tracking_uri
+from arena.tracking.database import local_uri
 from experiments.runs.study import Outcome
 from experiments.terminal.console import Console
 
@@ -20,18 +22,21 @@ def print_next_steps(outcome: Outcome, mlflow_run: str | None, console: Console,
     if page:
         lines.append(f"report       {page}      (opens in any browser, without a network)")
     if mlflow_run:
-        lines.append(f"MLflow       run {mlflow_run}; `make ui` opens the store beside the runs")
+        lines.append(f"MLflow       run {mlflow_run}; {_opens(store.folder.parent)}")
     if shard := store.whole_plan().shard:
         lines.append(
             f"to join      arena merge {folder} ... --into NAME      (the folders of all {shard.of} shards; this is "
             f"number {shard.index})"
         )
     else:
-        lines += [
-            f"why          arena show {folder}      (which differences count, why answers fail, where to act)",
-            "your data    arena run --dataset jsonl:DIR      (corpus.jsonl and questions.jsonl; see README)",
-            "your model   arena run --llm openai:NAME --base-url http://127.0.0.1:8000/v1",
-        ]
+        lines.append(f"why          arena show {folder}      (which differences count, why answers fail, where to act)")
+        config = store.manifest()["config"]
+        if str(config["dataset"]).partition(":")[0] == "world":
+            lines.append(
+                "your data    arena run --dataset jsonl:DIR      (corpus.jsonl and questions.jsonl; see README)"
+            )
+        if str(config["llm"]["model"]).partition(":")[0] in ("fake", "local"):
+            lines.append("your model   arena run --llm openai:NAME --base-url http://127.0.0.1:8000/v1")
     if outcome.too_many_failures:
         lines.insert(
             0,
@@ -41,3 +46,10 @@ def print_next_steps(outcome: Outcome, mlflow_run: str | None, console: Console,
         )
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _opens(runs_dir: Path) -> str:
+    """What opens the store that the run was copied to."""
+    if tracking_uri() is not None:
+        return "in the store of MLFLOW_TRACKING_URI"
+    return f"mlflow ui --backend-store-uri {shlex.quote(local_uri(runs_dir))} opens it"

@@ -81,6 +81,7 @@ def _continue(
         raise ConfigError(f"run {store.run_id!r} is {_named(shard)}, not {_named(share)}: leave --shard out")
     old = store.manifest()["config"]
     where_it_is = {"runs_dir": str(runs_dir), "run_id": store.run_id}
+    _refuse_code_unasked(store, old, options)
     settings = validate_config(merge(merge(old, options), where_it_is), f"run {store.run_id!r}")
     _check_copy(settings)
     reporter.say(f"continuing {store.run_id}")
@@ -91,6 +92,17 @@ def _check_copy(settings: RunConfig) -> None:
     """What would keep the run from MLflow for good is said before it, and not after hours."""
     if settings.mlflow:
         check_store(settings.runs_dir, tracking_uri())
+
+
+def _refuse_code_unasked(store: RunStore, old: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """A run folder may be anyone's: code that its settings name is run only if the user names it too."""
+    tool = (old.get("external") or {}).get("tool")
+    if tool is None or "tool" in (options.get("external") or {}):
+        return
+    raise ConfigError(
+        f"the settings of run {store.run_id!r} have the code {tool!r} called as external.tool; to go on, say that you "
+        f"trust it: --set external.tool={tool}"
+    )
 
 
 def _named(shard: Shard | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.metadata import entry_points
 from typing import Any
 
 from arena.config import RunConfig
@@ -11,6 +12,7 @@ from arena.errors import ConfigError
 from arena.llm import model_sha256
 from arena.plan import Key, PlannedCell, RunPlan, Shard
 from experiments.costs.spending import check_budget, price_table
+from experiments.doctor import unknown_groups
 from experiments.process.clock import now
 from experiments.setup.compose import Lineup, Seat, line_up, seats
 from experiments.setup.equipment import Equipment, fetch_weights, planned_equipment, ready_equipment
@@ -50,6 +52,8 @@ def prepare(config: RunConfig, reporter: Reporter, *, dry: bool = False, shard: 
             and no index is opened or built (`planned_equipment`).
         shard: the share of the questions that this process asks (None: all).
     """
+    for text in unknown_groups(entry_points().groups):
+        reporter.warn(text)
     lineup = line_up(config)
     for name in lineup.skipped:
         reporter.warn(f"{name} is left out: no question of the sample has gold documents")

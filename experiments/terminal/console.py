@@ -1,7 +1,7 @@
-r"""Where everything that is printed passes: names, answers and a server's words may not steer a terminal.
+"""Where everything that is printed passes: names, answers and a server's words may not steer a terminal.
 
-Escape sequences, other control characters and marks that turn the direction of text are shown as what they are, as in
-`\x1b[31m`. Ends of lines and tabs stay. The colours of our own tables are added after that.
+Escape sequences, other control characters and marks that turn the direction of text are written out, an escape
+character by its hexadecimal number. Ends of lines and tabs stay. The colours of our own tables are added after that.
 """
 
 from __future__ import annotations
