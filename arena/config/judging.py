@@ -24,6 +24,11 @@ class JudgeConfig(Settings):
     llm: JudgeModel
     metrics: tuple[JudgeMetric, ...] = Field(default=("answer_accuracy", "faithfulness"), min_length=1)
     repeats: int = Field(default=1, ge=1)
+    health_seconds: float = Field(
+        default=30.0,
+        gt=0,
+        description="Seconds that each reply to the made-up answer before a run may take, whatever its time-out.",
+    )
 
     @field_validator("metrics")
     @classmethod

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import anyio
+
 from arena.errors import ModelSetupError
 from arena.judges.judge import judge_of
 from arena.metrics.case import Case
-from arena.protocols import ChatModel
+from arena.protocols import ChatModel, ModelRequest, Reply
 from arena.types import Answer, Cell, Document, Gold, Question, RunRecord, ShownDocument
 
 _QUESTION = Question("check", "In which year was the Orlen bridge opened?", "single_hop", 1)
@@ -13,18 +17,43 @@ _DOCUMENT = Document("check", "Orlen bridge", "The Orlen bridge was opened in 18
 _GOLD = Gold("check", ("1871",), ("check",))
 
 
-async def check_can_judge(model: ChatModel) -> None:
+async def check_can_judge(model: ChatModel, patience_seconds: float) -> None:
     """Have a made-up answer rated, and see that the rating comes in the form asked for; whether it is fair is not seen.
+
+    `patience_seconds`: what each reply may take, all attempts at it together, so that a server that is up and silent is
+    heard of before its time-outs have passed one by one.
 
     Raises:
         ModelSetupError: it does not; or whatever else the user must mend, of the gate.
     """
-    verdict = await judge_of(model, {}, ("answer_accuracy",)).verdict(_case(model.name), "answer_accuracy")
+    patient = _Patient(model, patience_seconds)
+    verdict = await judge_of(patient, {}, ("answer_accuracy",)).verdict(_case(model.name), "answer_accuracy")
     if verdict.score.value is None:
         problem = next(part.reason for part in verdict.parts if part.value is None)
         raise ModelSetupError(
             f"judge {model.name!r} cannot rate a made-up answer: {problem}; choose a model that keeps to a JSON form, "
             "raise judge.llm.max_tokens if it reasons first, or set health_check to false"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    """A model whose silence ends the check."""
+
+    inner: ChatModel
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    async def complete(self, request: ModelRequest) -> Reply:
+        with anyio.move_on_after(self.seconds):
+            return await self.inner.complete(request)
+        raise ModelSetupError(
+            f"judge {self.name!r} said nothing within {self.seconds:g} s when a made-up answer was to be rated: see "
+            "whether its server is up and answers at its base_url; for one that is slow, or still loads its model, "
+            "raise judge.health_seconds"
         )
 
 

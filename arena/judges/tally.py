@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from arena.accounting import Account, account_of
 from arena.judges.accuracy import JUDGES
+from arena.llm.structured import REPEATS
 from arena.prices import PriceTable
 from arena.types import NO_RETRIEVAL_MODE, Cell, JudgeMetric, Verdict
 
@@ -32,7 +33,10 @@ class RecordCount:
 
 @dataclass(slots=True)
 class JudgeCount:
-    """One judge by one metric, over all cells. `rated`: verdicts with both ratings, `split`: those that differ."""
+    """One judge by one metric, over all cells. `rated`: verdicts with both ratings, `split`: those that differ.
+
+    `echoed`: verdicts in which the judge handed back what it was given, in whole or in part.
+    """
 
     judge: str
     metric: JudgeMetric
@@ -41,6 +45,7 @@ class JudgeCount:
     account: Account = field(default_factory=Account)
     rated: int = 0
     split: int = 0
+    echoed: int = 0
 
 
 class JudgeTally:
@@ -72,5 +77,6 @@ class JudgeTally:
         if len(ratings) == len(JUDGES):
             count.rated += 1
             count.split += len(set(ratings)) > 1
+        count.echoed += any(REPEATS in (part.reason or "") for part in verdict.parts)
         asked = Cell("judge", NO_RETRIEVAL_MODE, verdict.judge, {"base_url": self._base_url})
         count.account += account_of(verdict.calls, asked, self._prices)

@@ -77,14 +77,14 @@ class Ledger:
         self, messages: Sequence[Message], schema: type[S], *, role: str, sample: int = 0, form_stated: bool = False
     ) -> S:
         """`sample` tells apart repeated askings of the same; `form_stated`: the messages say what form is wanted."""
-        turns = tuple(messages) if form_stated else structured.schema_turns(messages, schema)
+        turns = asked = tuple(messages) if form_stated else structured.schema_turns(messages, schema)
         request = ModelRequest(turns, role, json_schema=schema.model_json_schema(), sample=sample)
         reply = await self._enter(request)
-        reading = structured.read_reply(reply, schema)
+        reading = structured.read_reply(reply, schema, turns)
         if reading.problem is not None:
             turns = structured.repair_turns(turns, _text(reply), reading.problem)
             reply = await self._enter(replace(request, prompt=turns, repair=True))
-            reading = structured.read_reply(reply, schema)
+            reading = structured.read_reply(reply, schema, asked)
         if reading.value is None:
             raise UnreadableReplyError(
                 f"{self._who(role)}: no reply is a {schema.__name__}, not even after a repair turn: {reading.problem}",

@@ -15,6 +15,15 @@ from arena.types import was_cut, without_reasoning
 
 S = TypeVar("S", bound=BaseModel)
 
+REPEATS = "it repeats the prompt"
+"""Of a reply that hands back what it was given: an example of the prompt, or all of it."""
+
+_TELLING = 40
+"""Characters, white space aside, of which nobody writes as many as they stand in the prompt by chance."""
+
+_LOOK_BACK = 400
+"""Characters that hold so many beside white space, in any layout."""
+
 _MOST_PROBLEM_CHARS = 300
 # Models write line breaks into strings as they are; the decoder of the standard lets nobody do so.
 _DECODER = json.JSONDecoder(strict=False)
@@ -48,33 +57,54 @@ def repair_turns(messages: Sequence[Message], text: str, problem: str) -> tuple[
     )
 
 
-def read_reply(reply: Reply, schema: type[S]) -> Reading[S]:
-    """The object of a reply; a problem mentions it when the reply was cut off."""
-    reading = read_object(reply.text or "", schema)
+def read_reply(reply: Reply, schema: type[S], asked: Sequence[Message] = ()) -> Reading[S]:
+    """The object of a reply to `asked`; a problem mentions it when the reply was cut off."""
+    reading = read_object(reply.text or "", schema, "\n".join(turn.content for turn in asked))
     if reading.problem is None or not was_cut(reply.call.finish_reason):
         return reading
     return Reading(None, f"{reading.problem}; the reply was cut off at the token limit, be brief")
 
 
-def read_object(text: str, schema: type[S]) -> Reading[S]:
+def read_object(text: str, schema: type[S], prompt: str = "") -> Reading[S]:
     """The last object in `text` that keeps `schema`, whatever stands around it: prose, code fences, earlier objects.
 
-    Reasoning is no part of the reply. An object inside another one, or inside one that is not closed, is none.
+    Reasoning is no part of the reply. An object inside another one, or inside one that is not closed, is none; neither
+    is one that is copied out of the `prompt` (an example's, say): one that is long enough to tell, or that stands
+    behind the same text as there. What comes after a prompt that is repeated counts.
     """
     problem = "it holds no complete JSON object"
     found: S | None = None
-    for candidate in _objects(without_reasoning(text)):
+    copied = False
+    said, given = without_reasoning(text), _without_space(prompt)
+    for candidate, start, end in _objects(said):
+        if _is_copied(said, start, end, given):
+            copied = True
+            continue
         try:
             found = schema.model_validate_json(json.dumps(candidate))
         except ValidationError as error:
             problem = _in_one_line(error)
         except RecursionError:
             problem = "it is nested too deeply"
-    return Reading(None, problem) if found is None else Reading(found)
+    return Reading(None, REPEATS if copied else problem) if found is None else Reading(found)
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The complete JSON objects in `text` that lie in no other, in order; its length bounds the time.
+def _is_copied(text: str, start: int, end: int, given: str) -> bool:
+    """Whether `text[start:end]`, alone or with what stands before it, is long enough to tell and stands in `given`."""
+    if not given:
+        return False
+    alone = _without_space(text[start:end])
+    if len(alone) < _TELLING:
+        alone = _without_space(text[max(0, start - _LOOK_BACK) : start])[-_TELLING:] + alone
+    return len(alone) >= _TELLING and alone in given
+
+
+def _without_space(text: str) -> str:
+    return "".join(text.split())
+
+
+def _objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """The complete JSON objects in `text` that lie in no other, in order, and where; its length bounds the time.
 
     After a fault the search goes on where the object broke off, not inside it; after `_MOST_FAULTS` it ends.
     """
@@ -83,7 +113,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         place = opening.start()
         try:
             value, end = _DECODER.raw_decode(text, place)
-            yield value
+            yield value, place, end
         except json.JSONDecodeError as error:
             if error.msg.startswith("Unterminated string"):
                 return

@@ -47,7 +47,8 @@ class JudgeCard(Row):
     is under the floor. `repeats`: the most verdicts on one record. `own_sd`: standard deviation of repeated verdicts on
     the same record, pooled (None = judged once). `split_share`: of AnswerAccuracy, how often its two ratings differ.
     `constant`: the one value it always gives, over 10 records or more. `same_family`: models of the run that it may
-    prefer as its own kind.
+    prefer as its own kind. `echoed`: verdicts in which it repeated its prompt instead of judging; what it repeated
+    counts as not judged.
     """
 
     judge: str
@@ -62,6 +63,7 @@ class JudgeCard(Row):
     split_share: float | None = None
     constant: float | None = None
     same_family: list[str] = Field(default_factory=list)
+    echoed: int = 0
     agreements: list[Agreement] = Field(default_factory=list)
     spending: SpendingSummary | None = None
     calls: int = 0
@@ -93,6 +95,7 @@ def _card(count: JudgeCount, models: Collection[str]) -> JudgeCard:
         split_share=count.split / count.rated if count.rated else None,
         constant=_constant(values),
         same_family=sorted(model for model in set(models) if same_family(count.judge, model)),
+        echoed=count.echoed,
         agreements=_agreements(records) if count.metric in RATES_ANSWERS else [],
         spending=summarise_spending(count.account),
         calls=spent.calls,

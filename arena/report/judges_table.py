@@ -53,6 +53,9 @@ def _metric_notes(card: JudgeCard) -> Iterator[str]:
     if card.mean is None:
         partly = f", and {card.partly:,} in part" if card.partly else ""
         yield f"{who}: the mean is withheld: {card.judged:,} of {card.due:,} answers were judged{partly}."
+    if card.echoed:
+        times = "1 verdict" if card.echoed == 1 else f"{card.echoed:,} verdicts"
+        yield f"{who}: repeats its prompt instead of judging in {times}; what it repeats counts as not judged."
     if card.constant is not None:
         yield f"{who}: gives {card.constant:g} to every answer: it tells nothing apart."
     for agreement in card.agreements:

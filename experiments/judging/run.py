@@ -71,7 +71,7 @@ async def judge_on_trial(
         return
     check_judge_price(config)
     async with open_judge(config, reporter, budget=budget, purpose="health") as model:
-        yield partial(check_can_judge, model)
+        yield partial(check_can_judge, model, config.judge.health_seconds)
 
 
 async def _nothing_to_try() -> None:

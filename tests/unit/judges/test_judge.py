@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio
@@ -11,9 +12,14 @@ from arena.errors import BudgetError, ModelSetupError
 from arena.judges.health import check_can_judge
 from arena.judges.judge import judge_of
 from arena.judges.subject import NEEDS
+from arena.judges.tally import JudgeTally
 from arena.llm import LLMClient
 from arena.llm.budget import Budget
-from arena.types import CallAttempt, JudgeMetric, PaidAttempt
+from arena.metrics.reasons import JUDGE_FAILED
+from arena.protocols import ModelRequest, Reply
+from arena.report.judge_card import summarise_judges
+from arena.report.judges_table import judge_notes
+from arena.types import CallAttempt, JudgeMetric, PaidAttempt, Verdict
 from tests.letter_embedder import LetterEmbedder
 from tests.unit.judges.court import rule, turns_of, usual_case, verdict_on
 from tests.unit.llm.asking import scripted, with_model
@@ -68,7 +74,7 @@ def test_the_fake_judges_by_shared_words(tmp_path: Path) -> None:
 
 def check(settings: LLMSettings) -> None:
     async def use(model: LLMClient) -> None:
-        await check_can_judge(model)
+        await check_can_judge(model, 30.0)
 
     with_model(settings, use)
 
@@ -85,3 +91,67 @@ def test_a_model_that_cannot_rate_is_refused_before_the_long_part(
         ModelSetupError, match=r"cannot rate a made-up answer: .*; choose a model that keeps to a JSON form"
     ):
         check(scripted(tmp_path, {"rules": script}))
+
+
+class Silent:
+    """A server that takes the connection and says nothing."""
+
+    name = "silent:"
+
+    async def complete(self, request: ModelRequest) -> Reply:
+        await anyio.sleep_forever()
+        raise AssertionError("slept for ever")
+
+
+def test_a_judge_that_says_nothing_is_named_before_its_time_outs_have_passed() -> None:
+    with pytest.raises(ModelSetupError, match=r"judge 'silent:' said nothing within 0\.01 s .* judge\.health_seconds"):
+        anyio.run(check_can_judge, Silent(), 0.01)
+
+
+def _echo(request: ModelRequest) -> Reply:
+    return saying("\n".join(turns_of(request)))
+
+
+def _echo_fenced_end(request: ModelRequest) -> Reply:
+    return saying("```\n" + "\n".join(turns_of(request))[-1500:] + "\n```")
+
+
+def _example(request: ModelRequest) -> Reply:
+    """The last worked example's output, written anew; a bare rating, of which that cannot be told, with its input."""
+    text = "\n".join(turns_of(request)[:1])
+    last = text[text.rindex("Output: {") + len("Output: ") : text.rindex("-----------------------------")]
+    if "rating" in last:
+        return saying(text[text.rindex("Input: {") : text.rindex("-----------------------------")])
+    return saying(json.dumps(json.loads(last), separators=(",", ":")))
+
+
+@pytest.mark.parametrize("metric", NEEDS)
+@pytest.mark.parametrize("answer", [_echo, _echo_fenced_end, _example])
+def test_what_a_judge_copies_out_of_its_prompt_is_no_verdict(
+    answer: Callable[[ModelRequest], Reply], metric: JudgeMetric
+) -> None:
+    async def use() -> Verdict:
+        judge = judge_of(ScriptedModel(answer=answer), {}, (metric,), LetterEmbedder())
+        return await judge.verdict(usual_case(), metric)
+
+    verdict = anyio.run(use)
+    assert (verdict.score.value, verdict.score.reason) == (None, JUDGE_FAILED)
+    tally = JudgeTally()
+    tally.add(verdict, em=1.0, human=None)
+    (card,) = summarise_judges(tally)
+    assert (card.judged, card.mean, card.echoed) == (0, None, 1)
+    assert any("repeats its prompt instead of judging in 1 verdict" in note for note in judge_notes([card]))
+
+
+def test_a_rating_behind_the_whole_prompt_or_of_its_own_is_one() -> None:
+    for answer in (
+        lambda request: saying("\n".join(turns_of(request)) + '{"rating": 2}'),
+        lambda request: saying('{"rating": 2}'),
+        lambda request: saying('Output: {\n    "rating": 2\n}'),
+    ):
+        model = ScriptedModel(answer=answer)
+
+        async def judge(model: ScriptedModel = model) -> Verdict:
+            return await judge_of(model, {}, ("answer_accuracy",)).verdict(usual_case(), "answer_accuracy")
+
+        assert anyio.run(judge).score.value == 0.5
