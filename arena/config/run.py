@@ -13,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 from arena.config.external import ExternalConfig
 from arena.config.judging import JudgeConfig
 from arena.config.settings import (
+    MOST_AT_ONCE,
     ChunkingConfig,
     EmbeddingConfig,
     IndexConfig,
@@ -67,7 +68,7 @@ class RunConfig(Settings):
     run_id: str | None = Field(
         default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description="Name of the run folder."
     )
-    concurrency: int = Field(default=8, ge=1, description="Questions in flight at once.")
+    concurrency: int = Field(default=8, ge=1, le=MOST_AT_ONCE, description="Questions in flight at once.")
     question_timeout_seconds: float | None = Field(
         default=None, gt=0, description="A question that takes longer has failed; None = no bound."
     )

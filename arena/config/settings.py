@@ -8,6 +8,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
+MOST_AT_ONCE = 4096
+"""Questions, or requests, in flight: each takes memory, and no provider takes more."""
+
 
 class Settings(BaseModel):
     """Base of all settings: frozen, and an unknown key is an error."""
@@ -44,6 +47,7 @@ class LLMSettings(Settings):
     concurrency: int | None = Field(
         default=None,
         ge=1,
+        le=MOST_AT_ONCE,
         description="Attempts in flight at once; default 8, and 1 for `local:` (see arena.llm.local).",
     )
     requests_per_minute: float | None = Field(default=None, gt=0, description="Evenly spaced; None = no limit.")

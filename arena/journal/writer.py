@@ -100,7 +100,7 @@ class JournalWriter(Generic[T]):
     def _check_alone(self) -> None:
         status = os.fstat(self._file.fileno())
         if status.st_nlink == 0:
-            raise RunStoreError(f"the journal {str(self._path)!r} was deleted while the run went on: start a new run")
+            raise RunStoreError(f"the journal {str(self._path)!r} was deleted while the run went on")
         if status.st_size != self._end:
             raise RunStoreError(
                 f"the journal {str(self._path)!r} was changed by someone else while the run went on: its lock does not "

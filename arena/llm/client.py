@@ -110,6 +110,8 @@ class LLMClient:
             self._stopped_by = self._stopped_by or error
             spent = isinstance(error, BudgetError)
             await (self._calls_under_way if spent else self._requests_under_way).none()
+            if spent and self._budget is not None:
+                self._budget.check()  # raises the same, and counts what has ended since
             raise
 
     async def _kept_or_asked(self, request: ModelRequest) -> Reply:

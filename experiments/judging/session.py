@@ -18,6 +18,7 @@ from arena.types import JudgeMetric, Verdict
 from experiments.costs.spending import open_budget, paying
 from experiments.judging.opening import check_judge_price, identity_of, open_judge
 from experiments.process.keeping import keeper
+from experiments.process.resuming import way_on
 from experiments.process.stopping import until_stopped
 from experiments.scoring.conclusion import JUDGES, PastRun, documents_of
 from experiments.setup.equipment import embedder_of, fetch_weights
@@ -45,7 +46,8 @@ class JudgeSession:
 
     def kept(self, again: str) -> str:
         """What is done and how to go on."""
-        return f"all verdicts so far are kept in {str(self.run.store.folder)!r}; continue with: {again}"
+        store = self.run.store
+        return way_on(store, f"all verdicts so far are kept in {str(store.folder)!r}", again)
 
 
 async def judge_answers(session: JudgeSession, reporter: Reporter) -> bool:

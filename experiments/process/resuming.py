@@ -1,4 +1,4 @@
-"""The command that goes on with a run, as messages name it."""
+"""How to go on with a run, as messages name it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shlex
 from contextlib import suppress
 
 from arena.errors import RunStoreError
-from arena.store import RunStore
+from arena.store import MANIFEST, RunStore
 from experiments.process.imported import is_imported
 
 
@@ -21,3 +21,10 @@ def resume_command(store: RunStore) -> str:
         if tool is not None:  # code is named again by whoever lets it run
             return f"arena run --resume {place} --set external.tool={shlex.quote(str(tool))}"
     return f"arena run --resume {place}"
+
+
+def way_on(store: RunStore, kept: str, command: str) -> str:
+    """What a stopped run says: what is kept and the command that goes on, or that the folder is gone with all of it."""
+    if not (store.folder / MANIFEST).exists():
+        return f"run folder {str(store.folder)!r} is gone with all that was done: start a new run"
+    return f"{kept}; continue with: {command}"

@@ -22,7 +22,7 @@ from experiments.judging.run import judge_on_trial
 from experiments.process.clock import now
 from experiments.process.collecting import short_pauses
 from experiments.process.keeping import keeper
-from experiments.process.resuming import resume_command
+from experiments.process.resuming import resume_command, way_on
 from experiments.process.stopping import until_stopped
 from experiments.runs.held_back import HeldBack
 from experiments.setup.entrants import open_entrants
@@ -75,10 +75,8 @@ def _kept(store: RunStore, session: _Session) -> str:
     with suppress(RunStoreError), store.holding():  # the folder may be what went wrong
         store.write_manifest(store.manifest() | {"status": STOPPED})
     whole = session.tally.whole
-    return (
-        f"{whole.done} of {whole.total} answers are kept in {str(store.folder)!r}; continue with: "
-        f"{resume_command(store)}"
-    )
+    kept = f"{whole.done} of {whole.total} answers are kept in {str(store.folder)!r}"
+    return way_on(store, kept, resume_command(store))
 
 
 async def _ask(

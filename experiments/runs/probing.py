@@ -17,7 +17,7 @@ from arena.types import Question, RunRecord
 from experiments.costs.spending import open_budget, paying
 from experiments.process.collecting import short_pauses
 from experiments.process.keeping import keeper
-from experiments.process.resuming import resume_command
+from experiments.process.resuming import resume_command, way_on
 from experiments.process.stopping import until_stopped
 from experiments.setup.entrants import open_entrants
 from experiments.setup.prepared import Prepared
@@ -45,10 +45,8 @@ def probe_latency(prepared: Prepared, store: RunStore, reporter: Reporter) -> No
 
 
 def _kept(store: RunStore) -> str:
-    return (
-        f"all answers of {store.run_id!r} are kept, and what of the latency probe is done; continue with: "
-        f"{resume_command(store)}"
-    )
+    kept = f"all answers of {store.run_id!r} are kept, and what of the latency probe is done"
+    return way_on(store, kept, resume_command(store))
 
 
 async def _probe(prepared: Prepared, store: RunStore, reporter: Reporter) -> bool:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from arena.config import RunConfig
 from arena.journal import RECORD_LINES, VERDICT_LINES, record_of, scan
-from arena.store import FINISHED, PROBE, RECORDS, SUPERSEDED, VERDICTS, RunStore
+from arena.llm.budget import Spent
+from arena.store import FINISHED, PAID, PROBE, RECORDS, SUPERSEDED, VERDICTS, RunStore
+from arena.types import PaidAttempt
+from experiments.costs.spending import SPENT, attempts_of
 from experiments.verification.check import Check, found
 
 
@@ -43,3 +48,54 @@ def check_others(store: RunStore) -> Iterator[Check]:
         if path.exists():
             n = len({record_of(path, line, RECORD_LINES).question_id for line in scan(path, store.lines())})
             yield Check(name, "ok", (f"records of {n} questions",))
+
+
+def check_payments(store: RunStore, manifest: Mapping[str, Any], config: RunConfig) -> Check:
+    """The ledger of payments: that it has all that the journals say was paid, and what of it no record has.
+
+    A run that was begun by a version without a ledger has in its first line what it had spent before; of that, nothing
+    is looked for.
+    """
+    if not store.keeps_payments():
+        return Check(PAID, "note", ("the run was made by a version that kept no ledger of payments",))
+    entered: Counter[int] = Counter()
+    whole, before, recorded = Spent(), Spent(), Spent()
+    for paid in store.paid():
+        whole = whole.and_one(paid, _unpriced)
+        if paid.purpose == "before":
+            before = before.and_one(paid, _unpriced)
+        else:
+            entered[_payment(paid)] += 1
+    missing = 0
+    for paid in attempts_of(store, config):
+        if entered[_payment(paid)]:
+            entered[_payment(paid)] -= 1
+            recorded = recorded.and_one(paid, _unpriced)
+        else:
+            missing += 1
+    wrong = [f"{missing} attempts that the journals have are not in it"] if missing and not before.attempts else []
+    return found(PAID, [*wrong, *_fewer(whole, manifest.get(SPENT, {}))], _payments_text(whole, before, recorded))
+
+
+def _fewer(whole: Spent, noted: Mapping[str, int]) -> Iterator[str]:
+    """What the manifest knows and the ledger has not; more it may well have, after a kill."""
+    for name, has in (("tokens", whole.tokens), ("attempts", whole.attempts)):
+        if has < noted.get(name, 0):
+            yield f"it has {has:,} {name}, and the manifest knows of {noted[name]:,}"
+
+
+def _payments_text(whole: Spent, before: Spent, recorded: Spent) -> str:
+    text = f"{whole.attempts - before.attempts:,} attempts, {whole.tokens - before.tokens:,} tokens"
+    if extra := whole.attempts - before.attempts - recorded.attempts:
+        tokens = whole.tokens - before.tokens - recorded.tokens
+        text += f"; {extra:,} of them, {tokens:,} tokens, are in no record: given up, asked before a kill, or a check"
+    return text + (f"; {before.tokens:,} tokens were spent before it was begun" if before.attempts else "")
+
+
+def _payment(paid: PaidAttempt) -> int:
+    """Equal for the same attempt in the ledger and in a journal."""
+    return hash((paid.purpose, paid.model, paid.role, paid.prompt_sha, paid.attempt))
+
+
+def _unpriced(paid: PaidAttempt) -> None:
+    """Attempts are counted here, not what they cost."""

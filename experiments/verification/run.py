@@ -9,13 +9,13 @@ from typing import Any
 
 from arena.config import RunConfig, validate_config
 from arena.errors import UserError
-from arena.store import CALLS, FINISHED, LEADERBOARD, QUESTIONS, RECORDS, SCORES, VERDICTS, RunStore
+from arena.store import CALLS, FINISHED, LEADERBOARD, PAID, QUESTIONS, RECORDS, SCORES, VERDICTS, RunStore
 from arena.types import Dataset
 from experiments.manifests.extending import check_version
 from experiments.scoring.conclusion import data_of, open_past_run
 from experiments.verification.check import Check, attempted, several
 from experiments.verification.here import check_here, check_index, check_weights
-from experiments.verification.journals import check_others, check_records, check_verdicts
+from experiments.verification.journals import check_others, check_payments, check_records, check_verdicts
 from experiments.verification.results import check_calls, check_results
 from experiments.verification.settings import (
     check_contestants,
@@ -52,6 +52,7 @@ def verify_run(folder: Path, data_at: str | None = None) -> list[Check]:
     checks.append(attempted(RECORDS, partial(check_records, store)))
     checks.append(attempted(VERDICTS, partial(check_verdicts, store)))
     checks += several("journals", check_others(store))
+    checks.append(attempted(PAID, partial(check_payments, store, manifest, config)))
     checks += _on_data(store, manifest, config)
     if manifest["status"] == FINISHED:
         checks.append(attempted(CALLS, partial(check_calls, store)))

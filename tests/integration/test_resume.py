@@ -160,6 +160,8 @@ def test_a_folder_deleted_while_the_run_goes_on_ends_it_with_a_message(
         study.write_text(f"{study.read_text()}strategies: [closed_book]\nconcurrency: 1\n{llm}\n")
         done = arena("run", study, "--run-id", "r1")
     assert (done.code, "was deleted while the run went on" in done.err) == (2, True), done.err
+    assert "start a new run" in done.err
+    assert "--resume" not in done.err
     assert "Traceback" not in done.err
     assert len(asked) < 6
     assert not folder.exists()

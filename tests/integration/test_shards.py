@@ -43,6 +43,21 @@ def shared(arena: Arena, study: Path, tmp_path: Path, count: int) -> list[Path]:
     return [tmp_path / "runs" / f"s{index}" for index in range(1, count + 1)]
 
 
+def test_merged_ledgers_of_payments_hold_every_payment_once(
+    arena: Arena, study: Path, shards: list[Path], tmp_path: Path
+) -> None:
+    """That of an earlier version, without a ledger, by what it had spent; and one that was merged before, once."""
+    (shards[1] / "paid.jsonl").unlink()
+    merged = merge(shards, tmp_path / "runs" / "merged").store
+    lone = list(RunStore.open(shards[0]).paid())
+    assert [one.purpose for one in merged.paid()] == [*(one.purpose for one in lone), "before"]
+    calls = [json.loads(line) for line in (merged.folder / "calls.jsonl").read_text().splitlines()]
+    spent = merged.manifest()["spent"]
+    assert spent["tokens"] == sum(call["input_tokens"] + call["output_tokens"] for call in calls) > 0
+    again = merge([merged.folder, *shards], tmp_path / "runs" / "again").store
+    assert list(again.paid()) == list(merged.paid())
+
+
 def test_merged_shards_are_the_run_that_one_process_would_have_made(arena: Arena, study: Path, tmp_path: Path) -> None:
     shards = shared(arena, study, tmp_path, 3)
     assert arena("run", study, *OPTIONS, "whole").code == 0

@@ -12,6 +12,7 @@ import typer
 
 from arena.errors import RunStoreError
 from arena.store import RunStore
+from arena.types import CallAttempt, PaidAttempt
 from experiments.commands.verify import verify
 from experiments.verification import Check, verify_run
 from experiments.verification.table import is_verified, verdict_text
@@ -42,7 +43,7 @@ def test_an_untouched_run_is_verified_down_to_its_index_and_weights(run: Path) -
     assert is_verified(checks), checks
     wanted = {
         "status", "settings", "fingerprints", "code and prompts", "prices", "embedding weights", "records.jsonl",
-        "dataset", "index", "leaderboard.json", "scores.parquet", "questions.parquet", "calls.jsonl",
+        "dataset", "index", "leaderboard.json", "scores.parquet", "questions.parquet", "calls.jsonl", "paid.jsonl",
     }  # fmt: skip
     assert {name for name, state in states(checks).items() if state == "ok"} >= wanted
     assert {file.name: file.read_bytes() for file in run.iterdir()} == before
@@ -104,6 +105,16 @@ def no_ledger(run: Path) -> None:
     (run / "calls.jsonl").unlink()
 
 
+def a_payment_less(run: Path) -> None:
+    lines = (run / "paid.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "paid.jsonl").write_bytes(b"".join(lines[1:]))
+
+
+def a_cheaper_payment(run: Path) -> None:
+    whole = (run / "paid.jsonl").read_bytes()
+    (run / "paid.jsonl").write_bytes(whole.replace(b'"input_tokens":', b'"input_tokens":1', 1))
+
+
 def no_questions(run: Path) -> None:
     (run / "questions.parquet").unlink()
 
@@ -118,6 +129,21 @@ def no_leaderboard(run: Path) -> None:
 
 def not_finished(run: Path) -> None:
     edited(run / "manifest.json", lambda it: it.update(status="stopped"))
+
+
+def test_what_was_paid_and_is_in_no_record_is_listed_and_is_no_fault(run: Path) -> None:
+    with RunStore.open(run).paying() as ledger:
+        ledger.enter(PaidAttempt("question", "fake:", "generate", "0" * 16, 1, CallAttempt(100, 5)))
+    (check,) = [check for check in verify_run(run) if check.name == "paid.jsonl"]
+    assert check.state == "ok"
+    assert "; 1 of them, 105 tokens, are in no record" in check.seen[0]
+
+
+def test_a_run_of_an_earlier_version_has_no_ledger_of_payments_and_is_verified(run: Path) -> None:
+    (run / "paid.jsonl").unlink()
+    checks = verify_run(run)
+    assert states(checks)["paid.jsonl"] == "note"
+    assert is_verified(checks)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +161,8 @@ def not_finished(run: Path) -> None:
         (another_plan, {"dataset", "fingerprints", "records.jsonl"}, "planned question 'q99' is not in it"),
         (a_key_less, {"code and prompts", "fingerprints"}, "manifest.json lacks what it must hold (KeyError: 'contest"),
         (no_ledger, {"calls.jsonl"}, "there is no "),
+        (a_payment_less, {"paid.jsonl"}, "1 attempts that the journals have are not in it"),
+        (a_cheaper_payment, {"paid.jsonl"}, "line 1: damaged"),
         (no_questions, {"questions.parquet"}, "cannot read questions.parquet of run 'r1'"),
         (half_a_table, {"scores.parquet"}, "cannot read scores.parquet of run 'r1'"),
         (no_leaderboard, {"leaderboard.json"}, "cannot read leaderboard.json of run 'r1'"),

@@ -59,6 +59,7 @@ def test_a_spent_budget_loses_no_reply_that_is_being_paid(tmp_path: Path) -> Non
         assert isinstance(error, BudgetError)
         lines = [json.loads(line) for line in (tmp_path / "tally.jsonl").read_text().splitlines()]
         assert len(lines) == 2
+        assert f"has spent {budget.spent.tokens} tokens" in str(error)
         assert budget.spent.tokens == sum(line["input_tokens"] + line["output_tokens"] for line in lines)
 
         async def again(model: LLMClient) -> bool:
