@@ -105,7 +105,8 @@ def sick_server(study: Path, sick: list[bool]) -> Iterator[None]:
 
     with serving(reaction=react) as server:
         llm = f"llm: {{model: m, base_url: '{server.base_url}', max_attempts: 1, cache: false}}"
-        study.write_text(f"{study.read_text()}strategies: [closed_book]\nmax_failure_share: 1\n{llm}\n")
+        settings = study.read_text().replace("llm: {model: 'fake:'}", llm)
+        study.write_text(f"{settings}strategies: [closed_book]\nmax_failure_share: 1\n")
         yield
 
 
@@ -157,7 +158,8 @@ def test_a_folder_deleted_while_the_run_goes_on_ends_it_with_a_message(
 
     with serving(reaction=react) as server:
         llm = f"llm: {{model: m, base_url: '{server.base_url}', cache: false}}"
-        study.write_text(f"{study.read_text()}strategies: [closed_book]\nconcurrency: 1\n{llm}\n")
+        settings = study.read_text().replace("llm: {model: 'fake:'}", llm)
+        study.write_text(f"{settings}strategies: [closed_book]\nconcurrency: 1\n")
         done = arena("run", study, "--run-id", "r1")
     assert (done.code, "was deleted while the run went on" in done.err) == (2, True), done.err
     assert "start a new run" in done.err
