@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from arena.errors import RunStoreError
 from arena.store import RunStore
 from experiments.runs.merging import Merged, merge_runs, missing_text
+from experiments.terminal.console import Console
 from experiments.terminal.progress import Reporter
 from tests.integration.conftest import Arena
 from tests.integration.test_run import journal, timeless
