@@ -13,7 +13,7 @@ from importlib.metadata import entry_points, packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
 
-from arena.config import cache_dir
+from arena.config import cache_dir, cache_folder
 from arena.datasets import PLUGIN_GROUP as DATASET_PLUGINS
 from arena.errors import UserError
 from experiments.terminal.console import Console
@@ -109,7 +109,7 @@ def _weights() -> list[Finding]:
     from indexing.weights import list_models
 
     try:
-        listed = list_models(cache_dir() / "weights")
+        listed = list_models(cache_folder("weights"))
     except UserError as error:
         return [Finding("weights", False, str(error))]
     return [

@@ -197,6 +197,9 @@ def _clear(work: Path, engine: EngineSettings) -> None:
     What lies outside goes first. Raises `ConfigError` when it cannot be removed: the folder that points to it stays.
     """
     for place in (work / NEW, work / OLD):
+        if place.is_symlink():  # what it points to was prepared elsewhere, and stays
+            place.unlink()
+            continue
         if (place / SHARD).exists() and (engine.url or engine.path):
             _discard(place, engine)
         shutil.rmtree(place, ignore_errors=True)

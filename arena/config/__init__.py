@@ -5,7 +5,7 @@ one. `RunConfig.fingerprint_fields` lists what can change a result; where result
 questions run at once and what is printed cannot, and are left out.
 """
 
-from arena.config.environment import CACHE_VARIABLE, api_key, cache_dir, qdrant_key, tracking_uri
+from arena.config.environment import CACHE_VARIABLE, api_key, cache_dir, cache_folder, qdrant_key, tracking_uri
 from arena.config.external import ExternalConfig
 from arena.config.judging import JudgeConfig, JudgeModel
 from arena.config.loading import load_config, merge, parse_settings, validate_config
@@ -43,6 +43,7 @@ __all__ = [
     "Settings",
     "api_key",
     "cache_dir",
+    "cache_folder",
     "fingerprint",
     "load_config",
     "merge",

@@ -95,6 +95,6 @@ def build_world(argument: str | None) -> Dataset:
 
 def hub_cache() -> Path:
     """Where files of the hub are kept."""
-    from arena.config import cache_dir
+    from arena.config import cache_folder
 
-    return cache_dir() / "datasets"
+    return cache_folder("datasets")

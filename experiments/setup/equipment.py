@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from arena.config import CalibratedThreshold, RunConfig, cache_dir, fingerprint, qdrant_key
+from arena.config import CalibratedThreshold, RunConfig, cache_dir, cache_folder, fingerprint, qdrant_key
 from arena.protocols import Evaluator, Reranker, Router
 from arena.report.validity import index_of, truncation_statement
 from arena.types import Dataset, Document
@@ -68,12 +68,12 @@ class Equipment:
 
 def weights_root() -> Path:
     """Where weights are kept."""
-    return cache_dir() / "weights"
+    return cache_folder("weights")
 
 
 def index_root() -> Path:
     """Where indexes are kept, each in a folder named by its identity."""
-    return cache_dir() / "indexes"
+    return cache_folder("indexes")
 
 
 def fetch_weights(name: str, reporter: Reporter) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from arena.config import cache_dir
+from arena.config import cache_folder
 from arena.datasets import DatasetEntry, dataset_entry, dataset_names
 from arena.datasets.info import DatasetInfo
 from experiments.terminal.console import Console
@@ -57,7 +57,7 @@ def models_text() -> str:
     from indexing.weights import list_models
 
     blocks = []
-    for listed in list_models(cache_dir() / "weights"):
+    for listed in list_models(cache_folder("weights")):
         model = listed.model
         place = f"here    {listed.path}" if listed.path else f"absent  arena models fetch {model.name}"
         facts = f"{model.purpose}, {model.size_bytes / 1e6:,.0f} MB, {model.licence}"
