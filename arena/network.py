@@ -77,10 +77,12 @@ def async_http_client(timeout_seconds: Any, *, obeys_environment: bool = True, *
 
 
 def _made(make: Callable[[], T]) -> T:
+    import httpx
+
     check_network_environment()
     try:
         return make()
-    except (ImportError, ValueError, OSError) as error:  # what no check foresaw
+    except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:  # what no check foresaw
         names = ", ".join(f"${name}" for name, _ in _set(*_CERTIFICATE_FILES, "SSL_CERT_DIR", *_PROXIES, "NO_PROXY"))
         raise ConfigError(
             f"no HTTP client can be made ({redacted(str(error))}): correct or unset {names or 'the proxy settings'}"
@@ -217,7 +219,7 @@ _CUT_OUT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\?[\w.%\[\]-]{1,60}=[^\s'\"<>)]+"), f"?{HIDDEN}"),
     (
         re.compile(
-            r"((?:proxy-)?authorization['\"]?\s{0,4}[:=,]\s{0,4}b?['\"]?(?:(?:bearer|basic|token|apikey)\s{1,4})?)"
+            r"((?:proxy-)?authorization['\"]?\s{0,4}[:=,]\s{0,4}(?:b?['\"])?(?:(?:bearer|basic|token|apikey)\s{1,4})?)"
             r"(?!\[hidden)[^\s'\",;)}\]]+",
             re.I,
         ),
@@ -228,7 +230,7 @@ _CUT_OUT: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(
             r"((?<![a-z])(?:x[-_])?(?:(?:api|access|secret|private|subscription)[-_ ]?key"
             r"|(?:access|auth|refresh|id)[-_]token"
-            r"|client[-_]secret|password|passwd|secret)(?:-id)?['\"]?\s{0,4}[:=]\s{0,4}b?['\"]?)"
+            r"|client[-_]secret|password|passwd|secret)(?:-id)?['\"]?\s{0,4}[:=]\s{0,4}(?:b?['\"])?)"
             r"(?!\[hidden)[^\s'\"&,;)}\]]+",
             re.I,
         ),

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import httpx
 
+from arena import network
+
 TIMEOUT = httpx.Timeout(30, connect=5)  # an unreachable host must not hold up the next source
 ATTEMPTS = 4  # connections spent on one file before giving up until the next run
 
@@ -18,7 +20,7 @@ class DownloadError(Exception):
 
 def http_client() -> httpx.Client:
     """A client that follows redirects and honours the proxy and certificate settings of the machine."""
-    return httpx.Client(timeout=TIMEOUT, follow_redirects=True, headers={"Accept-Encoding": "identity"})
+    return network.http_client(TIMEOUT, follow_redirects=True, headers={"Accept-Encoding": "identity"})
 
 
 def download(client: httpx.Client, url: str, target: Path, progress: Callable[[int, int | None], None]) -> None:

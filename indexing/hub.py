@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from arena.errors import WeightsError
+from arena.network import check_network_environment
 from indexing.progress import Progress, silent
 from indexing.replacing import write_whole
 
@@ -41,6 +42,7 @@ def fetch_repository(
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
     from requests import RequestException
 
+    check_network_environment()
     try:
         with _no_bars():
             api = huggingface_hub.HfApi(endpoint=endpoint)

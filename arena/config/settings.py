@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
+
+from arena.network import address_without_secret, key_variable
 
 MOST_AT_ONCE = 4096
 """Questions, or requests, in flight: each takes memory, and no provider takes more."""
@@ -63,21 +64,12 @@ class LLMSettings(Settings):
     @classmethod
     def _base_url_holds_no_secret(cls, value: str | None) -> str | None:
         """It is written into manifests and messages, so that what may be a key in it is refused, and not repeated."""
-        try:
-            url = urlsplit(value or "")
-        except ValueError:
-            raise ValueError("base_url is no address: write http://HOST:PORT/v1") from None
-        if "@" in url.netloc:
-            raise ValueError(
-                f"base_url of host {url.hostname!r} holds a user name or password: put the key into an environment "
-                "variable and its name into api_key_variable"
-            )
-        if url.query or url.fragment:
-            raise ValueError(
-                f"base_url of host {url.hostname!r} goes on after a '?' or '#': leave that out, and put a key into an "
-                "environment variable and its name into api_key_variable"
-            )
-        return value
+        return None if value is None else address_without_secret("base_url", value, "api_key_variable")
+
+    @field_validator("api_key_variable")
+    @classmethod
+    def _names_a_key(cls, value: str | None) -> str | None:
+        return None if value is None else key_variable("api_key_variable", value)
 
 
 class EmbeddingConfig(Settings):
@@ -115,11 +107,23 @@ class IndexConfig(Settings):
     passages and HNSW above (`auto`), or always one of them.
     """
 
+    model_config = ConfigDict(hide_input_in_errors=True)
+
     engine: Literal["edge", "server"] = "edge"
     url: str | None = None
     path: str | None = None
     api_key_variable: str = "QDRANT_API_KEY"
     search: Literal["auto", "exact", "hnsw"] = "auto"
+
+    @field_validator("url")
+    @classmethod
+    def _url_holds_no_secret(cls, value: str | None) -> str | None:
+        return None if value is None else address_without_secret("index.url", value, "index.api_key_variable")
+
+    @field_validator("api_key_variable")
+    @classmethod
+    def _names_a_key(cls, value: str) -> str:
+        return key_variable("index.api_key_variable", value)
 
     @model_validator(mode="after")
     def _place_of_a_server(self) -> IndexConfig:

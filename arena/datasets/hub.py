@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.errors import DatasetError
+from arena.network import check_network_environment
 
 PROBE_SECONDS = 5.0
 """How long the hub may take to answer at all. Its own client tries six times, which takes 23 s without a network."""
@@ -58,6 +59,7 @@ def fetch(file: HubFile, root: Path, by_hand: str, *, endpoint: str | None = Non
     from requests import RequestException
 
     trouble = f"cannot fetch {file.path!r} of the dataset {file.repository!r} from the hub"
+    check_network_environment()
     if (silence := _unreachable(endpoint)) is not None:
         raise DatasetError(f"{trouble}: {silence}. {by_hand}")
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from arena.judges.gate import GateLLM
@@ -17,8 +16,7 @@ class Unasked:
 def ragas_metric(
     protocol: JudgeProtocol, llm: GateLLM | Unasked, embedder: NotedEmbedder | Unasked | None = None
 ) -> Any:
-    """The metric of ragas, asking `llm` and `embedder`, taken for its own kinds; its reports of use are off."""
-    os.environ.setdefault("RAGAS_DO_NOT_TRACK", "true")
+    """The metric of ragas, asking `llm` and `embedder`, taken for its own kinds."""
     from ragas.embeddings.base import BaseRagasEmbedding
     from ragas.llms.base import InstructorBaseRagasLLM
     from ragas.metrics import collections

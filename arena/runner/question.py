@@ -16,6 +16,7 @@ from arena.errors import AllowanceSpent, ModelCallError, StrategyError, UserErro
 from arena.llm.ledger import Ledger
 from arena.llm.metering import GIVEN_UP
 from arena.metered_retriever import MeteredRetriever, RetrievalLog
+from arena.network import redacted
 from arena.protocols import EvidenceSource, Tools
 from arena.runner.contestant import Contestant
 from arena.runner.giving_up import to_its_end
@@ -107,8 +108,8 @@ def _failure(error: Exception, causes: Sequence[BaseException]) -> Failure:
     stage: Stage = "model" if isinstance(named, ModelCallError) else "strategy"
     # A foreign exception may fail to print itself; this prints it all the same.
     report = TracebackException.from_exception(named)
-    trace = None if expected else well_formed("".join(report.format()))
-    return Failure(stage, type(named).__name__, well_formed(str(report)), trace)
+    trace = None if expected else redacted(well_formed("".join(report.format())))
+    return Failure(stage, type(named).__name__, redacted(well_formed(str(report))), trace)
 
 
 def _too_late(timeout_seconds: float | None, retrievals: int, calls: Sequence[LLMCall]) -> Failure:

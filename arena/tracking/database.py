@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from arena.errors import ConfigError, TrackingError
 from arena.journal import sync_folder
+from arena.network import check_network_environment
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -50,10 +51,12 @@ def check_store(runs_dir: Path, uri: str | None) -> None:
         uri: an MLflow tracking server or database (None = the database beside the runs).
 
     Raises:
-        ConfigError: the address is none, names a kind of store or a driver that is not there, or a database that is
-            none.
+        ConfigError: the network's variables are unusable, the address is none, it names a kind of store or a driver
+            that is not there, or a database that is none.
     """
     problem = fault_of(runs_dir, uri)
+    if problem is None and uri is not None and uri.startswith(("http://", "https://")):
+        check_network_environment()
     if problem is not None:
         way_out = "set MLFLOW_TRACKING_URI to another" if uri else "move it"
         raise ConfigError(f"runs cannot be copied to MLflow: {problem}; {way_out}, or leave the copy out: --no-mlflow")

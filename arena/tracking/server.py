@@ -8,15 +8,13 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import urlopen
 
 from filelock import FileLock, Timeout
 
-from arena.errors import TrackingError
+from arena.errors import ConfigError, TrackingError
+from arena.network import http_client, redacted
 from arena.tracking.database import artifacts_beside, fault_of, file_of, local_uri, make_whole, openable, shown
 
 EXPERIMENT = "rag-strategy-arena"
@@ -34,9 +32,8 @@ _SETTINGS = {
     "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-    "MLFLOW_DISABLE_TELEMETRY": "true",
 }
-"""MLflow's own settings, where the user set none: give up in a minute instead of many, print and report nothing."""
+"""MLflow's own settings, where the user set none: give up in a minute instead of many, and print nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +98,16 @@ def _must_answer(uri: str) -> None:
 
 
 def _must_reply(uri: str) -> None:
+    import httpx
+
     try:
-        urlopen(f"{shown(uri).rstrip('/')}/health", timeout=_ANSWER_SECONDS).close()  # it takes no password in a URL
-    except HTTPError:
-        return
-    except (URLError, HTTPException, OSError) as error:
-        reason = getattr(error, "reason", error)
-        raise TrackingError(f"no MLflow server answers at {shown(uri)!r} ({shown(str(reason))})") from None
+        with http_client(_ANSWER_SECONDS) as client, client.stream("GET", f"{uri.rstrip('/')}/health"):
+            return
+    except ConfigError as error:
+        raise TrackingError(str(error)) from None
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        reason = redacted(str(error) or type(error).__name__)
+        raise TrackingError(f"no MLflow server answers at {shown(uri)!r} ({reason})") from None
 
 
 def _open(uri: str) -> Server:

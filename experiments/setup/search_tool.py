@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import anyio
 
 from arena.errors import ConfigError, StrategyError
+from arena.network import redacted
 from arena.protocols import Retriever
 from arena.types import LIVE_MODE, Hit, Passage, Retrieval, RetrievalRequest, RetrievalSeconds, well_formed
 
@@ -41,7 +42,9 @@ def load_search_tool(path: str) -> SearchTool:
             f"external.tool {path!r} cannot be made: {error}: install it, or put the folder it is in on PYTHONPATH"
         ) from error
     except Exception as error:
-        raise ConfigError(f"external.tool {path!r} cannot be made: {type(error).__name__}: {error}") from error
+        raise ConfigError(
+            f"external.tool {path!r} cannot be made: {type(error).__name__}: {redacted(str(error))}"
+        ) from error
     if not callable(getattr(tool, "ainvoke", None)):
         raise ConfigError(
             f"external.tool {path!r} gives {type(tool).__name__!r}, which has no ainvoke(query): name a function that "
@@ -78,7 +81,7 @@ class _Search:
             wait = f"{self.source.timeout_seconds:g} s"
             raise StrategyError(f"search tool {self.source.name!r} found nothing within {wait}") from None
         except Exception as error:
-            what = f"{type(error).__name__}: {error}"
+            what = redacted(f"{type(error).__name__}: {error}")
             raise StrategyError(f"search tool {self.source.name!r} failed with {what}") from error
         try:
             passages = list({one.passage_id: one for one in passages_of_results(results)}.values())[: request.k]

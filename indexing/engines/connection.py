@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.errors import ConfigError
+from arena.network import check_network_environment, redacted
 from indexing.engines.settings import MEMORY, EngineSettings
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Connection:
         from qdrant_client import QdrantClient
 
         if settings.url:
+            check_network_environment()  # the client reads it, and calls all that is wrong there a wrong URL
             try:
                 # Comparing versions would cost a request and answer a dead server with a warning.
                 client = QdrantClient(
@@ -73,12 +75,12 @@ class Connection:
         except UnexpectedResponse as error:
             if error.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
                 raise ConfigError(self._refusal(error.status_code)) from error
-            raise ConfigError(f"Qdrant {self.where} cannot do this: {' '.join(str(error).split())}") from error
-        except ResponseHandlingException as error:
             raise ConfigError(
-                f"no Qdrant answers {self.where}: {error.source or type(error.source).__name__}; start the server "
-                "or correct the URL"
+                f"Qdrant {self.where} cannot do this: {redacted(' '.join(str(error).split()))}"
             ) from error
+        except ResponseHandlingException as error:
+            what = redacted(str(error.source) or type(error.source).__name__)
+            raise ConfigError(f"no Qdrant answers {self.where}: {what}; start the server or correct the URL") from error
 
     def _refusal(self, status: int | None) -> str:
         variable = f"the environment variable of index.api_key_variable, ${KEY_VARIABLE} unless set"

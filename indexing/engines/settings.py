@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from arena.errors import ConfigError, UnknownNameError
+from arena.network import address_without_secret
 
 EXACT_LIMIT = 200_000
 """Points up to which `auto` compares every one of them: a benchmark must not measure the noise of a graph."""
@@ -44,6 +45,11 @@ class EngineSettings:
         """Raise `UnknownNameError` or `ConfigError` on a name or a combination that means nothing."""
         if self.kind not in KINDS:
             raise UnknownNameError("engine", self.kind, KINDS)
+        if self.url:
+            try:
+                address_without_secret("a Qdrant url", self.url, "index.api_key_variable")
+            except ValueError as error:
+                raise ConfigError(str(error)) from None
         if self.search not in SEARCHES:
             raise UnknownNameError("search", self.search, SEARCHES)
         if self.kind != "server" and (self.url or self.path):

@@ -80,10 +80,10 @@ def test_a_missing_package_is_named() -> None:
 
 @pytest.mark.parametrize("base_url", [None, "http://127.0.0.1:1/v1"])
 def test_a_missing_key_names_its_variable(base_url: str | None) -> None:
-    settings = LLMSettings(model="openai:gpt-5", base_url=base_url, api_key_variable="A_KEY_NOBODY_SETS")
+    settings = LLMSettings(model="openai:gpt-5", base_url=base_url, api_key_variable="A_NEVER_SET_KEY")
     error = problem(settings)
     assert isinstance(error, ModelSetupError)
-    assert "A_KEY_NOBODY_SETS" in str(error)
+    assert "A_NEVER_SET_KEY" in str(error)
 
 
 def test_the_usual_variable_is_named() -> None:
