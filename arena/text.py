@@ -81,16 +81,20 @@ def spaced(text: str, *, pairs: bool, singles: bool = False) -> str:
     return _RUN.sub(cut, text)
 
 
+_LIGATURES = re.compile("[\ufb00-\ufb06]")
 _UNSEEN_BY_TOKENIZERS = re.compile("[\u0e47-\u0e4e\u0ec8-\u0ece\u1037\u1039\u103a\u17d2\u17c6-\u17d1]")
 
 
 def searchable(text: str, *, singles: bool) -> str:
     """`text` for an engine that finds words between spaces and signs: one form for all that mean the same.
 
-    The lexical form; pairs of characters where words are not told apart (with `singles` also the characters, for what
-    is searched), there without tone marks, at which engines would cut; Arabic words without the article (the light
-    stemming of Larkey, Ballesteros and Connell, "Improving Stemming for Arabic Information Retrieval", SIGIR 2002).
+    Composed (NFC), and but for plain Latin the lexical form; pairs of characters where words are not told apart (with
+    `singles` also the characters, for what is searched), there without tone marks, at which engines would cut; Arabic
+    words without the article (the light stemming of Larkey, Ballesteros and Connell, "Improving Stemming for Arabic
+    Information Retrieval", SIGIR 2002).
     """
+    if is_latin(text) and not _LIGATURES.search(text):
+        return text if text.isascii() else unicodedata.normalize("NFC", text)
     plain = lexical_form(text)
     if is_latin(plain):
         return plain

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from arena.errors import DatasetError
 from arena.types import Document, Passage
-from indexing.chunking import Chunking, passages_of
+from indexing.bm25 import words_identity
+from indexing.chunking import Chunking, indexed_text, passages_of
 from indexing.embedding import IndexEmbedder
 from indexing.engines import ENGINES
 from indexing.engines.settings import MEMORY, EngineSettings
@@ -50,13 +51,19 @@ def plan_index(
     identity = IndexIdentity(
         corpus=corpus_fingerprint(documents),
         chunking=dict(chunking.identity),
-        embedder=dict(embedder.identity),
+        embedder=embedder_identity(embedder, passages),
         dimension=embedder.dimension,
         engine=settings.kind,
         engine_version=ENGINES[settings.kind].version(),
         search=settings.identity(len(passages)),
     )
     return IndexPlan(len(documents), passages, settings, identity)
+
+
+def embedder_identity(embedder: IndexEmbedder, passages: Sequence[Passage]) -> dict[str, object]:
+    """Who embeds, and by what rule words are told apart where the corpus holds texts that ask for one."""
+    words = words_identity(indexed_text(passage) for passage in passages) if embedder.sparse_idf else {}
+    return {**embedder.identity, **words}
 
 
 def _check(documents: Sequence[Document]) -> None:

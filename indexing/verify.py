@@ -18,6 +18,7 @@ from indexing.integrity import damaged
 from indexing.lock import is_being_written, work_folder
 from indexing.manifest import MANIFEST, IndexManifest, corpus_fingerprint, passages_fingerprint, read_manifest
 from indexing.opening import open_engine
+from indexing.plan import embedder_identity
 from indexing.probes import lost_passages, read_probes
 
 SAME = 0.999  # least cosine of two embeddings of one text, on whatever device and in whatever batch
@@ -96,7 +97,7 @@ def _wanted(
     """As much of an `IndexIdentity` as can be said."""
     wanted: dict[str, object] = {"corpus": corpus_fingerprint(documents), "chunking": dict(chunking.identity)}
     if embedder is not None:
-        wanted |= {"embedder": dict(embedder.identity), "dimension": embedder.dimension}
+        wanted |= {"embedder": embedder_identity(embedder, passages), "dimension": embedder.dimension}
     if engine is not None:
         wanted |= {
             "engine": engine.kind,

@@ -31,7 +31,9 @@ def fingerprint(documents: Sequence[Document], questions: Sequence[Question], go
 
 def _as_object(value: object) -> dict[str, object]:
     if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+        return {
+            field.name: getattr(value, field.name) for field in fields(value) if "of_the_loader" not in field.metadata
+        }
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"no canonical form for {value!r} of type {type(value).__name__}")

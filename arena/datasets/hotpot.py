@@ -97,7 +97,7 @@ def _gold(row: Row, question_id: str, pool: Pool, faults: _Faults) -> Gold:
     supporting_ids = _supporting(row, context)
     if not supporting_ids:
         faults.without_gold.append(question_id)
-    return Gold(question_id, (row.identifier("answer"),), supporting_ids)
+    return Gold(question_id, (row.identifier("answer"),), supporting_ids, official=True)
 
 
 def _supporting(row: Row, context: Context) -> tuple[str, ...]:

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arena.text import is_latin
 from arena.types import Dataset, Kind
+
+OFFICIALLY = "as in MuSiQue's official evaluation"
+BY_SCRIPT = f"{OFFICIALLY}; texts of other scripts than Latin by a normalisation that knows them"
+ENGLISH_ONLY = (
+    "lexical_faithfulness, lexical_citation_*: no stop words but English ones are known",
+    "failure classes of reading: no word endings but English ones are known",
+    "judges: their prompts are in English",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,9 @@ class DatasetInfo:
     `by_hops` and `by_shape` leave out questions whose hops or shape the dataset does not say. A homonym title
     is one that at least two documents share; blank titles are none. `gold_share`: share of questions with at
     least one supporting document, in [0, 1]. `words` is None for a dataset without documents, `gold_share`
-    for one without questions.
+    for one without questions. `answers_compared`: the normalisation of `answer_em` and its kin. `other_scripts`:
+    questions that, or whose answers, hold another script than Latin; `english_only`: what is made for English alone and
+    says less on these, empty where there are none.
     """
 
     name: str
@@ -45,6 +56,9 @@ class DatasetInfo:
     words: WordCounts | None
     gold_share: float | None
     notes: tuple[str, ...]
+    answers_compared: str = OFFICIALLY
+    other_scripts: int = 0
+    english_only: tuple[str, ...] = ()
 
 
 def describe(dataset: Dataset) -> DatasetInfo:
@@ -57,6 +71,11 @@ def describe(dataset: Dataset) -> DatasetInfo:
         for question in questions
         if question.question_id in dataset.gold
     ]
+    other_scripts = sum(
+        not all(map(is_latin, (question.text, *dataset.gold[question.question_id].answers)))
+        for question in questions
+        if question.question_id in dataset.gold
+    )
     return DatasetInfo(
         name=dataset.name,
         fingerprint=dataset.fingerprint,
@@ -71,6 +90,9 @@ def describe(dataset: Dataset) -> DatasetInfo:
         words=_words(dataset),
         gold_share=sum(bool(ids) for ids in supports) / len(questions) if questions else None,
         notes=dataset.notes,
+        answers_compared=OFFICIALLY if any(gold.official for gold in dataset.gold.values()) else BY_SCRIPT,
+        other_scripts=other_scripts,
+        english_only=ENGLISH_ONLY if other_scripts else (),
     )
 
 

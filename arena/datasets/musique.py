@@ -112,7 +112,7 @@ def _gold(row: Row, question: Question, ids: Mapping[int, str]) -> Gold:
     if not supporting:
         raise row.error("no paragraph has 'is_supporting' true, yet the question is answerable")
     supporting_ids = tuple(dict.fromkeys(ids[idx] for idx in supporting))
-    return Gold(question.question_id, answers, supporting_ids, _hop_order(row, ids, supporting_ids))
+    return Gold(question.question_id, answers, supporting_ids, _hop_order(row, ids, supporting_ids), official=True)
 
 
 def _hop_order(row: Row, ids: Mapping[int, str], supporting_ids: tuple[str, ...]) -> tuple[str, ...] | None:

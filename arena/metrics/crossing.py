@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from arena.metrics.answer import contains, exact_match, normalise, token_f1
+from arena.metrics.answer import any_script_normalised, contains, exact_match, musique_normalised, token_f1
 
 Wording = Callable[[str, Sequence[str]], float | None]
 
@@ -48,4 +48,7 @@ def _holders(answers: Sequence[Sequence[str]]) -> dict[str, set[int]]:
 
 
 def _tokens(text: str) -> list[str]:
-    return normalise(text).split() or [""]
+    if text.isascii():
+        return musique_normalised(text).split() or [""]
+    # Which of the two a comparison takes depends on the other text.
+    return [*musique_normalised(text).split(), *any_script_normalised(text).split()] or [""]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from arena.metrics.abstention import worth_of_abstaining
 from arena.metrics.case import Case
@@ -24,6 +25,14 @@ from arena.types import Answer, Gold
 
 Matching = Callable[[Sequence[str], Sequence[str]], float | None]
 """Of the ids the system came up with, then of those that are right."""
+
+
+class Comparison(Protocol):
+    """Of the answer's text with those that are right; `official`: see `arena.metrics.answer`."""
+
+    def __call__(self, prediction: str, answers: Sequence[str], /, *, official: bool) -> float | None: ...
+
+
 Wording = Callable[[str, Sequence[str]], float | None]
 """Of the answer's text, then of the texts it is held against."""
 
@@ -101,9 +110,11 @@ def on_hop(number: int) -> MetricSpec:
     return replace(spec, gap=partial(hop_gap, number=number), binary=True)
 
 
-def on_answer(name: str, summary: str, metric: Wording, *, gap: Gap = answer_gap, binary: bool = False) -> MetricSpec:
-    """`metric(prediction, answers)` on the answer's words; see `worth_of_abstaining` for one that abstains."""
-    compared = of_answer(lambda answer, gold: metric(answer.text or "", gold.answers))
+def on_answer(
+    name: str, summary: str, metric: Comparison, *, gap: Gap = answer_gap, binary: bool = False
+) -> MetricSpec:
+    """`metric(prediction, answers, official=...)` on the answer's words; one that abstains: `worth_of_abstaining`."""
+    compared = of_answer(lambda answer, gold: metric(answer.text or "", gold.answers, official=gold.official))
 
     def measure(case: Case) -> float | None:
         worth = worth_of_abstaining(case)

@@ -77,11 +77,11 @@ def _groups(pairs: Sequence[Pair]) -> list[tuple[Pair, bool]]:
 
 
 def _answer_em(pair: Pair) -> float:
-    return exact_match(pair[0].answer, pair[1].answers) or 0.0
+    return exact_match(pair[0].answer, pair[1].answers, official=True) or 0.0
 
 
 def _answer_f1(pair: Pair) -> float:
-    return token_f1(pair[0].answer, pair[1].answers) or 0.0
+    return token_f1(pair[0].answer, pair[1].answers, official=True) or 0.0
 
 
 def _support_f1(pair: Pair) -> float:

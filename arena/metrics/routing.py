@@ -37,7 +37,7 @@ class RouteTally:
             if case.gold.answerable and (needed := route_needed(case.question.hops)):
                 self.needed[question_id] = needed
         if record.answer is not None and case.gold.answerable and case.question.kind != "summary":
-            exact = exact_match(record.answer.text or "", case.gold.answers)
+            exact = exact_match(record.answer.text or "", case.gold.answers, official=case.gold.official)
             self.right[question_id] = not record.answer.abstained and bool(exact)
 
 

@@ -92,7 +92,8 @@ class Gold:
 
     `answers`: the main answer, then its aliases; empty only when not answerable.
     `supporting_ids`: documents that together carry the evidence. `hop_order`: the same documents in the
-    order of the decomposition, one per hop (None where the dataset gives none).
+    order of the decomposition, one per hop (None where the dataset gives none). `official`: the dataset has an official
+    evaluation, and answers are compared by it; it follows from where the dataset is from, and is in no fingerprint.
     """
 
     question_id: str
@@ -101,6 +102,7 @@ class Gold:
     hop_order: tuple[str, ...] | None = None
     answerable: bool = True
     claims: tuple[Claim, ...] = ()
+    official: bool = field(default=False, metadata={"of_the_loader": True})
 
 
 @dataclass(frozen=True, slots=True)

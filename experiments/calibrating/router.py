@@ -144,4 +144,5 @@ def _is_right(run: DevRun, record: RunRecord) -> bool:
     answer = record.answer
     if answer is None or answer.abstained:
         return False
-    return bool(exact_match(answer.text or "", run.gold[record.question_id].answers))
+    gold = run.gold[record.question_id]
+    return bool(exact_match(answer.text or "", gold.answers, official=gold.official))

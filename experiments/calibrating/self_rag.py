@@ -78,7 +78,10 @@ def _right(run: DevRun, cell: Cell) -> Iterator[tuple[str, bool]]:
     for record in run.of(cell):
         gold, answer = run.gold[record.question_id], record.answer
         if answer is not None and gold.answerable and run.questions[record.question_id].kind != "summary":
-            yield record.question_id, not answer.abstained and bool(exact_match(answer.text or "", gold.answers))
+            yield (
+                record.question_id,
+                not answer.abstained and bool(exact_match(answer.text or "", gold.answers, official=gold.official)),
+            )
 
 
 def _table(found: Separation, rows: Sequence[tuple[float | None, str]]) -> TradeTable:

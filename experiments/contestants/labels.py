@@ -158,4 +158,6 @@ def answered_right(record: RunRecord, gold: Gold) -> bool | None:
     """Whether the answer is exactly one of the gold ones; None where there is no answer to judge."""
     if record.answer is None:
         return None
-    return not record.answer.abstained and bool(exact_match(record.answer.text or "", gold.answers))
+    return not record.answer.abstained and bool(
+        exact_match(record.answer.text or "", gold.answers, official=gold.official)
+    )

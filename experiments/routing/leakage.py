@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from arena.datasets.musique import official_id
-from arena.metrics.answer import normalise
+from arena.metrics.answer import any_script_normalised
 from arena.types import Gold, Question
 
 Reason = Literal["a test question itself", "same wording", "shared sub-question", "shared paragraph"]
@@ -36,7 +36,7 @@ def links(question: Question, gold: Gold) -> Iterator[Link]:
     """All by which a question hangs together with others: two that have one in common are not independent."""
     question_id = official_id(question.question_id)
     yield "a test question itself", question_id
-    yield "same wording", normalise(question.text)
+    yield "same wording", any_script_normalised(question.text)
     composed = _COMPOSED.match(question_id)
     for part in composed["parts"].split("_") if composed else ():
         yield "shared sub-question", part

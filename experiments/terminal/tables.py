@@ -84,6 +84,9 @@ def _info_rows(info: DatasetInfo) -> list[tuple[str, str]]:
         ),
         ("questions with such a supporting document", f"{info.questions_with_homonym_support:,}"),
         ("questions with gold documents", "none" if info.gold_share is None else f"{info.gold_share:.1%}"),
+        ("answers are compared", info.answers_compared),
+        *([("questions in other scripts", f"{info.other_scripts:,}")] if info.other_scripts else []),
+        *(("English only", what) for what in info.english_only),
         ("fingerprint", info.fingerprint),
     ]
     if words:

@@ -34,7 +34,9 @@ def misreading(case: Case) -> str:
 def is_from_memory(case: Case) -> bool:
     """Whether a right answer stands in nothing that was shown. Of texts that are not known: False."""
     shown = case.shown
-    return shown is not None and not any(contains(text, case.gold.answers) for text in shown.values())
+    return shown is not None and not any(
+        contains(text, case.gold.answers, official=case.gold.official) for text in shown.values()
+    )
 
 
 def _claimed(case: Case) -> frozenset[str]:

@@ -84,7 +84,11 @@ def _settled(
 
 def _says_it(case: Case, text: str) -> bool:
     """Whether a gold answer stands in `text` that does not stand in the question: repeating that answers nothing."""
-    return any(contains(text, [gold]) and not contains(case.question.text, [gold]) for gold in case.gold.answers)
+    official = case.gold.official
+    return any(
+        contains(text, [gold], official=official) and not contains(case.question.text, [gold], official=official)
+        for gold in case.gold.answers
+    )
 
 
 def _judged(accuracy: Score | None, judge_due: bool) -> str | None:

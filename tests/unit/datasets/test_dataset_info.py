@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from arena.datasets.info import WordCounts, describe
+from arena.datasets.info import BY_SCRIPT, ENGLISH_ONLY, OFFICIALLY, WordCounts, describe
 from arena.types import Dataset, Document, Gold, Question
 
 DOCUMENTS = (
@@ -50,3 +50,11 @@ def test_nothing_to_count_is_none_not_zero() -> None:
     assert info.words is None
     assert info.gold_share is None
     assert (info.n_documents, info.by_kind) == (0, {})
+
+
+def test_what_is_english_only_is_said_of_other_scripts_alone() -> None:
+    question, gold = Question("q1", "首都在哪里？", "single_hop"), Gold("q1", ("北京",), ())
+    chinese = describe(Dataset("jsonl:x", (), (question,), {"q1": gold}, "ds_0"))
+    assert (chinese.other_scripts, chinese.answers_compared, chinese.english_only) == (1, BY_SCRIPT, ENGLISH_ONLY)
+    english = describe(Dataset("m", (), QUESTIONS[2:3], {"q3": Gold("q3", ("a",), (), official=True)}, "ds_0"))
+    assert (english.other_scripts, english.answers_compared, english.english_only) == (0, OFFICIALLY, ())

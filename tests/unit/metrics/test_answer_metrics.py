@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.answer import contains, exact_match, normalise, token_f1
+from arena.metrics.answer import any_script_normalised, contains, exact_match, musique_normalised, token_f1
 
 TEXTS = st.text(max_size=30) | st.lists(st.sampled_from(["a", "the", "An", "U.S.", "ship", "Ship!", "-"])).map(" ".join)
 ANSWERS = st.lists(TEXTS, min_size=1, max_size=3)
@@ -26,7 +28,7 @@ ANSWERS = st.lists(TEXTS, min_size=1, max_size=3)
     ],
 )
 def test_normalise_by_hand(text: str, expected: str) -> None:
-    assert normalise(text) == expected
+    assert musique_normalised(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -57,8 +59,8 @@ def test_without_answers_nothing_is_defined() -> None:
 
 @given(TEXTS)
 def test_normalising_twice_changes_nothing(text: str) -> None:
-    once = normalise(text)
-    assert normalise(once) == once
+    once = musique_normalised(text)
+    assert musique_normalised(once) == once
     assert once == " ".join(once.split())
     assert not {"a", "an", "the"} & set(once.split())
 
@@ -92,8 +94,55 @@ def test_another_alias_never_lowers_a_score(prediction: str, answers: list[str],
 @given(TEXTS, ANSWERS)
 def test_an_answer_matches_itself_in_any_dress(decoration: str, answers: list[str]) -> None:
     prediction = f" THE {answers[-1].swapcase().swapcase()}!"
-    if normalise(prediction) == normalise(answers[-1]):  # swapping case twice changes letters such as ß
+    if musique_normalised(prediction) == musique_normalised(
+        answers[-1]
+    ):  # swapping case twice changes letters such as ß
         assert (exact_match(prediction, answers), token_f1(prediction, answers)) == (1.0, 1.0)
     framed = f"{decoration} {answers[-1]} {decoration}"
-    if normalise(answers[-1]):
+    if musique_normalised(answers[-1]):
         assert contains(framed, answers) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("prediction", "gold"),
+    [
+        ("北京。", "北京"),
+        ("中国 北京", "中国北京"),
+        ("１９４９年", "1949年"),
+        ("42。", "42"),
+        ("约翰·史密斯", "约翰史密斯"),
+        ("大韓民國", "大韓 民國"),
+        ("「夏目 漱石」", "夏目漱石"),
+        ("«Лев Толстой»", "лев толстой"),
+        ("كِتَاب", "كتاب"),
+        ("हिन्दी।", "हिन्दी"),
+        ("ΟΔΥΣΣΕΎΣ", "Οδυσσεύς"),
+        (unicodedata.normalize("NFD", "Zürich"), "Zürich"),
+        (unicodedata.normalize("NFD", "한국"), "한국"),
+    ],
+)
+def test_a_right_answer_is_right_in_any_script(prediction: str, gold: str) -> None:
+    assert exact_match(prediction, [gold]) == token_f1(prediction, [gold]) == contains(prediction, [gold]) == 1.0
+
+
+def test_characters_are_the_tokens_where_words_are_not_told_apart() -> None:
+    assert token_f1("北京市", ["北京"]) == pytest.approx(4 / 5)
+    assert contains("首都是北京市。", ["北京"]) == 1.0
+    assert exact_match("北京市", ["北京"]) == 0.0
+
+
+@given(st.text(), st.text())
+def test_the_official_comparison_knows_one_normalisation(prediction: str, gold: str) -> None:
+    same = musique_normalised(prediction) == musique_normalised(gold)
+    assert exact_match(prediction, [gold], official=True) == float(same)
+
+
+@given(st.text(st.characters(max_codepoint=0x24F, exclude_categories=("Cs", "M"))))
+def test_text_in_latin_letters_is_compared_as_ever(text: str) -> None:
+    assert exact_match(text, ["a \u201cb\u201d"]) == float(musique_normalised(text) == "\u201cb\u201d")
+
+
+@given(st.text())
+def test_normalising_twice_in_any_script_changes_nothing(text: str) -> None:
+    once = any_script_normalised(text)
+    assert any_script_normalised(once) == once

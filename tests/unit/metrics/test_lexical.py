@@ -85,3 +85,21 @@ def test_more_text_never_supports_less(answer: list[str], text: list[str], more:
 def test_a_text_supports_itself_in_any_order(text: list[str]) -> None:
     if content_words(" ".join(text)):
         assert supported_share(" ".join(text), [" ".join(reversed(text)).upper()]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("北京是首都。", "中华人民共和国的首都是北京。北京是首都。"),
+        ("Столица - Москва.", "Москва, столица России"),
+        ("東京", "首都は東京です。"),
+        ("水。", "水在零度时结冰"),
+        ("عاصمة مصر", "القاهرة هي العاصمة في مصر"),
+    ],
+)
+def test_what_stands_there_is_carried_in_any_script(answer: str, shown: str) -> None:
+    assert supported_share(answer, [shown]) == 1.0
+
+
+def test_what_stands_nowhere_is_not_carried_in_any_script() -> None:
+    assert supported_share("上海是港口。", ["北京是首都。"]) == 0.0

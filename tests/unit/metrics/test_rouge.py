@@ -49,3 +49,15 @@ def test_every_score_is_that_of_the_library() -> None:
 def test_the_best_reference_counts(prediction: str, references: list[str]) -> None:
     singles = [rouge_l(prediction, [reference]) or 0.0 for reference in references]
     assert rouge_l(prediction, references) == max(singles)
+
+
+@pytest.mark.parametrize(
+    "text", ["Москва — столица России.", "北京是首都。", "Αθήνα", "القاهرة عاصمة مصر", "हिन्दी भाषा"]
+)
+def test_a_text_in_any_script_is_all_of_itself(text: str) -> None:
+    assert rouge_l(text, [text]) == 1.0
+    assert rouge_l(text, ["Paris"]) == 0.0
+
+
+def test_tokens_of_other_scripts_are_in_order() -> None:
+    assert rouge_l("北京是首都", ["首都是北京"]) == pytest.approx(2 / 5)
