@@ -12,12 +12,13 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from arena.datasets.entry import DatasetEntry
+from arena.datasets.fingerprint import is_known_as
 from arena.datasets.jsonl import load_jsonl_corpus
 from arena.datasets.table import DATASETS
 from arena.errors import DatasetError, UnknownNameError
 from arena.types import Dataset
 
-__all__ = ["DATASETS", "DatasetEntry", "dataset_entry", "dataset_names", "load_corpus", "load_dataset"]
+__all__ = ["DATASETS", "DatasetEntry", "dataset_entry", "dataset_names", "is_known_as", "load_corpus", "load_dataset"]
 
 PLUGIN_GROUP = "arena.datasets"
 

@@ -11,26 +11,32 @@ from typing import Any
 from arena.datasets.lines import DECODER, Row, fault_of
 from arena.datasets.pool import Pool
 
+Spans = tuple[tuple[int, int], ...]
+"""Start and end of each sentence of a paragraph's text."""
+
 
 @dataclass(slots=True)
 class Context:
     """Paragraphs of one record. `empty`: how many had a title but no text, and are not in the pool."""
 
     empty: int = 0
-    _paragraphs: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    _paragraphs: dict[str, list[tuple[str, Spans]]] = field(default_factory=dict)
 
-    def add(self, title: str, doc_id: str, n_sentences: int) -> None:
-        """Note the pooled document of a paragraph."""
-        self._paragraphs.setdefault(_plain(title), []).append((doc_id, n_sentences))
+    def add(self, title: str, doc_id: str, sentences: Spans) -> None:
+        """Note the pooled document of a paragraph, and where its sentences stand in its text."""
+        self._paragraphs.setdefault(_plain(title), []).append((doc_id, sentences))
 
-    def find(self, title: str, sentence: int) -> str | None:
-        """The document of this title; of several, the first that has the sentence, else the first. None: not here.
+    def find(self, title: str, sentence: int) -> tuple[str, tuple[int, int] | None] | None:
+        """The document of this title, and the span of the sentence (None: it has none of that number).
 
-        Titles match whatever their case, Unicode form or HTML escapes, as the files use them unevenly.
+        Of several, the first that has the sentence, else the first. None: not here. Titles match whatever their case,
+        Unicode form or HTML escapes, as the files use them unevenly.
         """
         paragraphs = self._paragraphs.get(_plain(title), ())
-        having = [doc_id for doc_id, n_sentences in paragraphs if 0 <= sentence < n_sentences]
-        return next(iter([*having, *(doc_id for doc_id, _ in paragraphs)]), None)
+        for doc_id, spans in paragraphs:
+            if 0 <= sentence < len(spans):
+                return doc_id, spans[sentence]
+        return (paragraphs[0][0], None) if paragraphs else None
 
 
 def read_context(row: Row, pool: Pool) -> Context:
@@ -44,9 +50,9 @@ def read_context(row: Row, pool: Pool) -> Context:
         if len(paragraph) != 2 or type(paragraph[0]) is not str or not _are_texts(paragraph[1]):
             raise row.error(f"'context[{index}]' must be [title, [sentences]]")
         title, sentences = paragraph
-        text = _joined(sentences)
+        text, spans = _joined(sentences)
         if text:
-            context.add(title, pool.add(title, text), len(sentences))
+            context.add(title, pool.add(title, text), spans)
         else:
             context.empty += 1
     return context
@@ -90,12 +96,18 @@ def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(member, str) for member in value)
 
 
-def _joined(sentences: list[str]) -> str:
-    """One text. HotpotQA's sentences bring the space before them along, those of 2WikiMultihopQA do not."""
-    text = ""
+def _joined(sentences: list[str]) -> tuple[str, Spans]:
+    """One text, and where each sentence stands in it, without the white space around it.
+
+    HotpotQA's sentences bring the space before them along, those of 2WikiMultihopQA do not.
+    """
+    text, spans = "", list[tuple[int, int]]()
     for sentence in sentences:
         text += sentence if not text or sentence[:1].isspace() else f" {sentence}"
-    return text.strip()
+        end = len(text.rstrip())
+        spans.append((max(0, end - len(sentence.strip())), end))
+    before = len(text) - len(text.lstrip())
+    return text.strip(), tuple((max(0, start - before), max(0, end - before)) for start, end in spans)
 
 
 def _plain(title: str) -> str:

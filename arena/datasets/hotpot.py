@@ -20,7 +20,7 @@ from arena.datasets.lines import Row
 from arena.datasets.pool import Pool
 from arena.datasets.records import read_records
 from arena.errors import DatasetError
-from arena.types import Dataset, Gold, Question
+from arena.types import Dataset, Gold, GoldSentence, Question
 
 HOTPOTQA_HOPS: Mapping[str, int] = {"bridge": 2, "comparison": 2}
 TWO_WIKI_HOPS: Mapping[str, int] = {"comparison": 2, "inference": 2, "compositional": 2, "bridge_comparison": 4}
@@ -94,22 +94,29 @@ def _gold(row: Row, question_id: str, pool: Pool, faults: _Faults) -> Gold:
             raise row.error(f"no field {name!r}; the test files hide their labels: use the train or dev file")
     context = read_context(row, pool)
     faults.empty_paragraphs += context.empty
-    supporting_ids = _supporting(row, context)
+    supporting_ids, sentences = _supporting(row, context)
     if not supporting_ids:
         faults.without_gold.append(question_id)
-    return Gold(question_id, (row.identifier("answer"),), supporting_ids, official=True)
+    return Gold(question_id, (row.identifier("answer"),), supporting_ids, official=True, sentences=sentences)
 
 
-def _supporting(row: Row, context: Context) -> tuple[str, ...]:
+def _supporting(row: Row, context: Context) -> tuple[tuple[str, ...], tuple[GoldSentence, ...]]:
+    """Documents and sentences; no sentence at all where one is named that its paragraph has not."""
     found: dict[str, None] = {}
+    sentences: dict[GoldSentence, None] = {}
+    whole = True
     for index, fact in enumerate(row.items("supporting_facts", list)):
         if len(fact) != 2 or type(fact[0]) is not str or type(fact[1]) is not int:
             raise row.error(f"'supporting_facts[{index}]' must be [title, sentence number], not {fact!r}")
-        doc_id = context.find(fact[0], fact[1])
-        if doc_id is None:
-            return ()
+        place = context.find(fact[0], fact[1])
+        if place is None:
+            return (), ()
+        doc_id, span = place
         found[doc_id] = None
-    return tuple(found)
+        whole = whole and span is not None and span[0] < span[1]
+        if span is not None:
+            sentences[GoldSentence(doc_id, *span)] = None
+    return tuple(found), tuple(sentences) if whole else ()
 
 
 def _notes(faults: _Faults, n_questions: int, hops: Mapping[str, int]) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 corpus.jsonl: `doc_id`, `text`, optional `title`; every other field is metadata, and so are the members of an
 object called `metadata`. questions.jsonl: `question_id`, `question`, `answers` (main answer first),
-`supporting_ids`, optional `kind`, `hops`, `hop_shape`, `hop_order`, `claims` (`text`, `supporting_ids`), `split`.
+`supporting_ids`, optional `kind`, `hops`, `hop_shape`, `hop_order`, `claims` (`text`, `supporting_ids`), `split`,
+`sentences` (`doc_id`, `start`, `end`: those of the supporting documents that carry the evidence, in characters).
 Without a `kind`, a question is unanswerable if it has no answers, multi_hop if it has more than one supporting
 document, else single_hop. Either file may be packed, or a Parquet table: corpus.jsonl.gz, questions.parquet.
 """
@@ -13,6 +14,7 @@ import difflib
 import json
 import reprlib
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,11 @@ from arena.datasets.lines import MOST_HOPS, Row
 from arena.datasets.placing import place_folder
 from arena.datasets.records import read_records
 from arena.errors import DatasetError
-from arena.types import KINDS, Claim, Dataset, Document, Gold, Kind, Question, Scalar
+from arena.types import KINDS, Claim, Dataset, Document, Gold, GoldSentence, Kind, Question, Scalar
 
 CORPUS = "corpus.jsonl"
 QUESTIONS = "questions.jsonl"
-_OPTIONAL = ("kind", "hops", "hop_shape", "hop_order", "claims", "split")
+_OPTIONAL = ("kind", "hops", "hop_shape", "hop_order", "claims", "sentences", "split")
 
 
 def load_jsonl(folder: Path) -> Dataset:
@@ -136,7 +138,8 @@ def _gold(row: Row, question_id: str, documents: Mapping[str, Document]) -> Gold
     kind = _kind(row, answers, supporting_ids)
     if kind != "unanswerable" and not answers:
         raise row.error(f"'answers' is empty, yet kind is {kind!r}; give an answer or make the kind 'unanswerable'")
-    return Gold(question_id, answers, supporting_ids, hop_order, kind != "unanswerable", claims)
+    sentences = _sentences(row, supporting_ids, documents)
+    return Gold(question_id, answers, supporting_ids, hop_order, kind != "unanswerable", claims, sentences=sentences)
 
 
 def _question(row: Row, gold: Gold) -> Question:
@@ -174,6 +177,25 @@ def _claims(row: Row) -> tuple[Claim, ...]:
     return tuple(Claim(claim.identifier("text"), claim.items("supporting_ids", str)) for claim in row.objects("claims"))
 
 
+def _sentences(
+    row: Row, supporting_ids: tuple[str, ...], documents: Mapping[str, Document]
+) -> tuple[GoldSentence, ...]:
+    if row.optional("sentences", list) is None:
+        return ()
+    found = []
+    for one in row.objects("sentences"):
+        sentence = GoldSentence(one.identifier("doc_id"), one.require("start", int), one.require("end", int))
+        _check_ids(row, "sentences", (sentence.doc_id,), supporting_ids, "'supporting_ids'")
+        length = len(documents[sentence.doc_id].text)
+        if not 0 <= sentence.start < sentence.end <= length:
+            raise row.error(
+                f"'sentences' holds {sentence.start} to {sentence.end} of {sentence.doc_id!r}, whose text has {length} "
+                "characters"
+            )
+        found.append(sentence)
+    return tuple(found)
+
+
 def _check_ids(row: Row, name: str, ids: Iterable[str], known: Container[str], where: str) -> None:
     """Every one of `ids`, found in field `name`, is among `known`."""
     for doc_id in ids:
@@ -207,6 +229,7 @@ def _write_questions(dataset: Dataset, path: Path) -> None:
                 "hop_shape": question.hop_shape,
                 "hop_order": gold.hop_order,
                 "claims": claims or None,
+                "sentences": [asdict(one) for one in gold.sentences] or None,
                 "split": question.split,
             }
             stream.write(_line(required | {name: value for name, value in optional.items() if value is not None}))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from arena.types import Document, Gold, Question, RunRecord, ShownDocument
+from arena.types import Document, Gold, GoldSentence, Question, RunRecord, ShownDocument
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,24 @@ class Case:
             hits = (hit for retrieval in self.record.retrievals for hit in retrieval.hits if hit.doc_id == doc_id)
             texts[doc_id] = _part(document, sorted({hit.span for hit in hits if hit.span is not None}) or None)
         return texts
+
+    def shows(self, sentence: GoldSentence) -> bool:
+        """Whether a sentence stood in the prompt of the answer, whole, white space aside.
+
+        Of a record that does not say what was shown: False.
+        """
+        answer, document = self.record.answer, self.documents.get(sentence.doc_id)
+        shown = [one for one in (answer.shown if answer else None) or () if one.doc_id == sentence.doc_id]
+        if not shown or document is None:
+            return False
+        if shown[0].text is not None:
+            words = document.text[sentence.start : sentence.end].split()
+            return " ".join(words) in " ".join(shown[0].text.split())
+        return all(
+            any(start <= place < end for start, end in shown[0].spans)
+            for place in range(sentence.start, sentence.end)
+            if not document.text[place].isspace()
+        )
 
     def _as_shown(self, shown: ShownDocument) -> str | None:
         document = self.documents.get(shown.doc_id)

@@ -31,6 +31,16 @@ def retriever_gap(case: Case) -> str | None:
     return reasons.FAILED if case.record.answer is None else None
 
 
+def sentence_gap(case: Case) -> str | None:
+    """For metrics on the sentences of the evidence that stood in the prompt of the answer."""
+    if not case.gold.supporting_ids:
+        return reasons.NO_GOLD
+    if not case.gold.sentences:
+        return reasons.NO_SENTENCES
+    gap = retriever_gap(case)
+    return reasons.TEXT_UNKNOWN if gap is None and case.shown is None else gap
+
+
 def ranking_gap(case: Case) -> str | None:
     """For metrics on the ranking of the record's first retrieval.
 

@@ -8,6 +8,7 @@ Missing: there is a score to be had, but this run did not get it; it counts agai
 from __future__ import annotations
 
 NO_GOLD = "no_gold"  # the dataset names no supporting documents
+NO_SENTENCES = "no_sentences"  # the dataset does not say which sentences carry the evidence
 NO_CLAIMS = "no_claims"  # the reference is not annotated claim by claim
 NO_HOP_ORDER = "no_hop_order"  # the dataset does not say which document serves which hop
 FEWER_HOPS = "fewer_hops"  # the question has no hop of that number
@@ -33,7 +34,17 @@ MISSING = frozenset({FAILED, TEXT_UNKNOWN, NOT_JUDGED, PARTLY_JUDGED, JUDGE_FAIL
 
 UNDEFINED = frozenset(
     {
-        *(NO_GOLD, NO_CLAIMS, NO_HOP_ORDER, FEWER_HOPS, UNANSWERABLE, ANSWERABLE, NOT_A_SPAN, NOT_A_SUMMARY),
+        *(
+            NO_GOLD,
+            NO_SENTENCES,
+            NO_CLAIMS,
+            NO_HOP_ORDER,
+            FEWER_HOPS,
+            UNANSWERABLE,
+            ANSWERABLE,
+            NOT_A_SPAN,
+            NOT_A_SUMMARY,
+        ),
         *(NO_ANSWER_BY_DESIGN, NO_RETRIEVAL, GOLD_BY_CONSTRUCTION, CUT_BEYOND_K),
         *(ABSTAINED, NO_CONTENT, NO_CITATIONS),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from arena.datasets import load_dataset
+from arena.datasets import is_known_as, load_dataset
 from arena.errors import UserError
 from arena.tracking.finished import FinishedRun
 from arena.types import Document, Gold, Hit, Question
@@ -38,7 +38,7 @@ def texts_of(run: FinishedRun) -> Texts:
         dataset = load_dataset(run.store.data_at or asked.name)
     except UserError as error:
         return Texts(note=f"traces name questions and documents by id alone: {error}")
-    if dataset.fingerprint != asked.fingerprint:
+    if not is_known_as(dataset, asked.fingerprint):
         return Texts(note=f"traces name questions and documents by id alone: {asked.name!r} is not what it was")
     return Texts(
         documents={document.doc_id: document for document in dataset.documents},

@@ -10,7 +10,20 @@ Undefined and unknown are None, never 0. Durations are seconds of a monotonic cl
 """
 
 from arena.text import ends_in_reasoning, holds_reasoning, well_formed, without_reasoning
-from arena.types.data import KINDS, AnswerStyle, Claim, Dataset, Document, Gold, Kind, Passage, Question, Scalar, Task
+from arena.types.data import (
+    KINDS,
+    AnswerStyle,
+    Claim,
+    Dataset,
+    Document,
+    Gold,
+    GoldSentence,
+    Kind,
+    Passage,
+    Question,
+    Scalar,
+    Task,
+)
 from arena.types.evidence import Hit, LaneHit, Retrieval, RetrievalRequest, RetrievalSeconds, ShownDocument
 from arena.types.run import (
     GOLD_MODE,
@@ -54,6 +67,7 @@ __all__ = [
     "Document",
     "Failure",
     "Gold",
+    "GoldSentence",
     "Hit",
     "JudgeMetric",
     "Kind",

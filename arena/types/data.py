@@ -87,6 +87,15 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class GoldSentence:
+    """A sentence that carries evidence: `text[start:end]` of its document."""
+
+    doc_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Gold:
     """What is known to be right for one question.
 
@@ -94,6 +103,7 @@ class Gold:
     `supporting_ids`: documents that together carry the evidence. `hop_order`: the same documents in the
     order of the decomposition, one per hop (None where the dataset gives none). `official`: the dataset has an official
     evaluation, and answers are compared by it; it follows from where the dataset is from, and is in no fingerprint.
+    `sentences`: those of the supporting documents that carry the evidence (empty where the dataset names none).
     """
 
     question_id: str
@@ -103,6 +113,7 @@ class Gold:
     answerable: bool = True
     claims: tuple[Claim, ...] = ()
     official: bool = field(default=False, metadata={"of_the_loader": True})
+    sentences: tuple[GoldSentence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from arena.datasets import is_known_as
 from arena.errors import ConfigError, RunStoreError
 from arena.metrics.answer import exact_match
 from arena.store import RunStore
@@ -103,7 +104,7 @@ def write_labels(store: RunStore, dataset: Dataset, out: Path, mode: str | None 
         ConfigError: as `silver_labels` does, or the file cannot be written.
         RunStoreError: `dataset` is not the one the run was made on, or the run cannot be read.
     """
-    if store.manifest()["identity"].get("dataset") != dataset.fingerprint:
+    if not is_known_as(dataset, store.manifest()["identity"].get("dataset")):
         raise RunStoreError(
             f"dataset {dataset.name!r} is not the one that run {store.run_id!r} was made on: restore its files"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.config import RunConfig, validate_config
-from arena.datasets import load_corpus, load_dataset
+from arena.datasets import is_known_as, load_corpus, load_dataset
 from arena.errors import DatasetError, RunStoreError
 from arena.judges.labels import read_labels
 from arena.plan import Key, RunPlan
@@ -64,7 +64,7 @@ def open_past_run(store: RunStore, dataset: Dataset | None = None, config: RunCo
     manifest = store.manifest()
     settings = config or validate_config(manifest["config"], f"run {store.run_id!r}")
     asked = dataset or data_of(store, settings.dataset)
-    _check(store, asked.name, manifest["identity"].get("dataset"), asked.fingerprint)
+    _check(store, asked, manifest["identity"].get("dataset"))
     return PastRun(store, manifest, settings, store.plan(), asked)
 
 
@@ -157,7 +157,7 @@ def documents_of(run: PastRun) -> dict[str, Document]:
     if searched and name is not None:
         second = load_corpus(name)
         for was in searched:
-            _check(run.store, name, was, second.fingerprint)
+            _check(run.store, replace(second, name=name), was)
         documents |= {document.doc_id: document for document in second.documents}
     return documents
 
@@ -179,11 +179,11 @@ def rescore(store: RunStore, reporter: Reporter) -> Leaderboard:
     return board_of(run, score_run(run))
 
 
-def _check(store: RunStore, name: str, was: object, found: str) -> None:
-    if was != found:
+def _check(store: RunStore, found: Dataset, was: object) -> None:
+    if not is_known_as(found, was):
         raise RunStoreError(
-            f"dataset {name!r} has fingerprint {found!r}, and run {store.run_id!r} was made on {was!r}: restore its "
-            f"files, or, if they were moved, {_ELSEWHERE}; other data would give other scores"
+            f"dataset {found.name!r} has fingerprint {found.fingerprint!r}, and run {store.run_id!r} was made on "
+            f"{was!r}: restore its files, or, if they were moved, {_ELSEWHERE}; other data would give other scores"
         )
 
 

@@ -8,7 +8,7 @@ from threading import Lock
 from time import perf_counter
 
 from arena.config import validate_config
-from arena.datasets import load_dataset
+from arena.datasets import is_known_as, load_dataset
 from arena.errors import RunStoreError, UserError
 from arena.report.question_resamples import QuestionResamples
 from arena.report.schema import MetricSummary
@@ -90,7 +90,7 @@ class RunWatch:
         try:
             config = validate_config(manifest["config"], f"run {self.store.run_id!r}")
             dataset = load_dataset(config.dataset)
-            if manifest["identity"].get("dataset") != dataset.fingerprint:
+            if not is_known_as(dataset, manifest["identity"].get("dataset")):
                 raise RunStoreError(f"dataset {config.dataset!r} is not what it was when the run began")
         except UserError as error:
             self.problem = f"no figures: {error}"

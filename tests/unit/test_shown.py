@@ -27,6 +27,7 @@ from arena.types import (
     Cell,
     Document,
     Gold,
+    GoldSentence,
     Passage,
     Question,
     Retrieval,
@@ -96,6 +97,33 @@ def test_a_claim_from_a_sentence_that_was_filtered_away_is_unfaithful() -> None:
     assert METRICS["lexical_faithfulness"].score(seen).value == 0.0
     assert subject_of(seen).texts == {"d": SHOWN}
     assert settled(seen, "faithfulness") is None  # a judge is asked, and about these three sentences
+
+
+def test_a_document_whose_gold_sentence_was_filtered_away_is_shown_and_its_evidence_is_not() -> None:
+    spans = sentence_spans(TEXT)
+    seen = case(corrected("Selm Quarrie", Gold=1.0))
+    for places, expected in (((5,), 0.0), ((0, 5), 0.5), ((0, 2), 1.0)):
+        gold = replace(seen.gold, sentences=tuple(GoldSentence("d", *spans[place]) for place in places))
+        assert METRICS["sentence_recall"].score(replace(seen, gold=gold)).value == expected
+        assert METRICS["retrieval_recall"].score(replace(seen, gold=gold)).value == 1.0
+    assert METRICS["sentence_recall"].score(seen).reason == reasons.NO_SENTENCES
+
+
+def test_a_gold_sentence_is_found_in_a_kept_text_and_over_two_pieces() -> None:
+    seen = case(corrected("Selm Quarrie", Gold=1.0))
+    assert seen.record.answer is not None
+    start, end = sentence_spans(TEXT)[5]
+    gold = replace(seen.gold, sentences=(GoldSentence("d", start, end),))
+    for shown, expected in (
+        (ShownDocument("d", text=f"T\nSo it is: {TEXT[start:end]}".replace("market", "market\n")), 1.0),
+        (ShownDocument("d", text="T\nThe market"), 0.0),
+        (ShownDocument("d", ((start + 9, end), (0, start + 12))), 1.0),
+        (ShownDocument("d", ((start + 9, end), (0, start + 5))), 0.0),
+    ):
+        record = replace(seen.record, answer=replace(seen.record.answer, shown=(shown,)))
+        assert METRICS["sentence_recall"].score(replace(seen, record=record, gold=gold)).value == expected
+    record = replace(seen.record, answer=replace(seen.record.answer, shown=None))
+    assert METRICS["sentence_recall"].score(replace(seen, record=record, gold=gold)).reason == reasons.TEXT_UNKNOWN
 
 
 def test_a_claim_from_a_sentence_that_was_kept_is_faithful() -> None:

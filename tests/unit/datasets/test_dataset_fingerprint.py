@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.datasets.fingerprint import fingerprint
-from arena.types import Claim, Document, Gold, Question
+from arena.types import Claim, Document, Gold, GoldSentence, Question
 
 DOCUMENT = Document("d1", "Title", "Text.", {"year": 1900, "place": "Orrin"})
 QUESTION = Question("q1", "Who?", "multi_hop", hops=2, hop_shape="2hop", split="dev")
@@ -23,6 +23,7 @@ CHANGES: dict[type, dict[str, Any]] = {
         "hop_order": None,
         "answerable": False,
         "claims": (Claim("Ada did.", ()),),
+        "sentences": (GoldSentence("d1", 0, 4),),
     },
 }
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena.datasets import is_known_as
+from arena.datasets.fingerprint import fingerprint
 from arena.datasets.hotpot import load_hotpotqa, load_two_wiki
+from arena.datasets.jsonl import load_jsonl, write_jsonl
 from arena.errors import DatasetError
 from arena.types import Dataset
 from tests.unit.datasets.hotpot_files import Record, hotpot_record, two_wiki_record, write_array, write_lines
@@ -33,6 +37,50 @@ def test_of_two_paragraphs_with_a_title_the_one_with_the_sentence_supports(tmp_p
         "Veyra is a river. It rises in Tolm.",
         "Tolm was founded by Ilse Brandt. It lies high.",
     ]
+
+
+def sentences(dataset: Dataset, question_id: str) -> list[str]:
+    documents = {document.doc_id: document.text for document in dataset.documents}
+    return [documents[one.doc_id][one.start : one.end] for one in dataset.gold[question_id].sentences]
+
+
+def test_the_sentences_that_carry_the_evidence_are_kept_as_spans(tmp_path: Path) -> None:
+    hotpot = load_hotpotqa(write_array(tmp_path / "dev.json", hotpot_record()))
+    assert sentences(hotpot, "5a01") == ["It rises in Tolm.", "Tolm was founded by Ilse Brandt."]
+    two_wiki = load_two_wiki(write_array(tmp_path / "wiki.json", two_wiki_record()))
+    assert sentences(two_wiki, "8f02") == [
+        *("Asch is a film by Ina Fell.", "Borl is a film by Ulf Marr.", "She is from Quarn.", "Ulf Marr is from Quarn.")
+    ]
+
+
+@pytest.mark.parametrize("wrong", [[["Tolm", 0], ["Tolm", 9]], [["Tolm", 0], ["Veyra", -1]]])
+def test_a_sentence_that_is_not_there_leaves_the_question_without_sentence_gold(tmp_path: Path, wrong: object) -> None:
+    dataset = load_hotpotqa(write_array(tmp_path / "dev.json", hotpot_record(supporting_facts=wrong)))
+    assert dataset.gold["5a01"].supporting_ids
+    assert dataset.gold["5a01"].sentences == ()
+
+
+def test_sentence_gold_is_part_of_the_identity_and_the_one_before_it_is_still_known(tmp_path: Path) -> None:
+    dataset = load_hotpotqa(write_array(tmp_path / "dev.json", hotpot_record()))
+    moved = load_hotpotqa(
+        write_array(tmp_path / "moved.json", hotpot_record(supporting_facts=[["Veyra", 1], ["Tolm", 1]]))
+    )
+    assert dataset.fingerprint != moved.fingerprint
+    without = {name: replace(gold, sentences=()) for name, gold in dataset.gold.items()}
+    before = fingerprint(dataset.documents, dataset.questions, without)
+    assert before != dataset.fingerprint
+    assert is_known_as(dataset, dataset.fingerprint)
+    assert is_known_as(dataset, before)
+    assert not is_known_as(dataset, moved.fingerprint)
+    assert not is_known_as(dataset, None)
+
+
+def test_sentence_gold_survives_json_lines(tmp_path: Path) -> None:
+    dataset = load_hotpotqa(write_array(tmp_path / "dev.json", hotpot_record()))
+    write_jsonl(dataset, tmp_path / "lines")
+    again = load_jsonl(tmp_path / "lines")
+    assert again.gold["5a01"].sentences == dataset.gold["5a01"].sentences
+    assert again.fingerprint == dataset.fingerprint
 
 
 def test_a_title_stands_for_the_questions_own_paragraph(tmp_path: Path) -> None:
