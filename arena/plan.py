@@ -9,7 +9,6 @@ and the number of its share.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from arena.errors import RunStoreError
+from arena.json_reading import parse_json
 from arena.types import Cell, Tier
 
 _CELL = TypeAdapter(Cell)
@@ -104,7 +104,7 @@ class RunPlan:
 def read_plan(text: str, where: str) -> RunPlan:
     """The plan in the text of plan.json. Raises `RunStoreError`, naming `where`, if it is none."""
     try:
-        content = json.loads(text)
+        content = parse_json(text)
         samples = {name: tuple(map(str, ids)) for name, ids in content["samples"].items()}
         shard = Shard(**content["shard"]) if content.get("shard") else None
         return RunPlan(tuple(_planned(row, samples) for row in content["cells"]), shard)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from arena.errors import WeightsError
+from arena.json_reading import read_json
 from arena.network import check_network_environment
 from indexing.progress import Progress, silent
 from indexing.replacing import write_whole
@@ -68,7 +69,7 @@ def fetch_repository(
 def repository_commit(folder: Path) -> str | None:
     """The commit that `fetch_repository` brought wholly into `folder`; None for any other folder."""
     try:
-        commit = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))["commit"]
+        commit = read_json(folder / COMPLETE)["commit"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return commit if isinstance(commit, str) and commit else None

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from arena.json_reading import read_json
+
 QUICK_BYTES = 31 << 20  # below the pages of 32 MiB in which vectors lie
 
 
@@ -58,7 +60,7 @@ def _problem(place: Path, stamp: FileStamp, quick: bool) -> str | None:
 def _content_sha256(path: Path) -> str:
     if path.suffix == ".json":
         try:
-            content = json.loads(path.read_bytes())
+            content = read_json(path)
         except ValueError:
             return _sha256(path)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from arena.json_reading import read_json
+
 WRITER = "writer.json"
 _FIRST_SECONDS = 0.2  # in which a writer has written who it is, and a small index is whole
 _LOOK_AGAIN_SECONDS = 5.0  # whether it is still the same process that is waited for
@@ -85,7 +87,7 @@ def _lock(folder: Path) -> FileLock:
 
 def _holder(work: Path) -> str:
     try:
-        writer = json.loads((work / WRITER).read_text(encoding="utf-8"))
+        writer = read_json(work / WRITER)
         return f"process {writer['pid']} on {writer['host']} since {writer['since']}"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.errors import DatasetError, IndexMismatchError
+from arena.json_reading import read_regular
 from arena.types import Document, Passage
 from indexing.integrity import FileStamp
 
@@ -82,7 +83,7 @@ class IndexManifest(BaseModel):
 def read_manifest(folder: Path) -> IndexManifest:
     """The manifest of the index in `folder`. Raises `IndexMismatchError` when there is none to be read."""
     try:
-        return IndexManifest.model_validate_json((folder / MANIFEST).read_bytes())
+        return IndexManifest.model_validate_json(read_regular(folder / MANIFEST))
     except FileNotFoundError as error:
         raise IndexMismatchError(f"no index in {str(folder)!r}: {REBUILD}") from error
     except (OSError, ValidationError) as error:

@@ -7,6 +7,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from arena.json_reading import read_json
 from indexing.replacing import write_whole
 
 STAMPS = ".verified.json"
@@ -40,7 +41,7 @@ def stamp(folder: Path, path: str, sha256: str) -> None:
 def _stamps(folder: Path) -> dict[str, Stamp]:
     """What was hashed, by path; empty when nothing readable says so, which only costs another hash."""
     try:
-        stamps = json.loads((folder / STAMPS).read_text(encoding="utf-8"))
+        stamps = read_json(folder / STAMPS)
     except (OSError, ValueError):
         return {}
     if not isinstance(stamps, dict):

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.datasets.lines import DECODER, Row, fault_of
+from arena.datasets.lines import Row
 from arena.datasets.pool import Pool
+from arena.json_reading import DECODER, fault_of
 
 Spans = tuple[tuple[int, int], ...]
 """Start and end of each sentence of a paragraph's text."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import codecs
 import json
-import math
 import reprlib
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from arena.errors import DatasetError
+from arena.json_reading import DECODER, fault_of
 
 MOST_HOPS = 100
 """Facts on one reasoning path; a larger number is a mistake, and pages have a row for each."""
@@ -115,38 +114,6 @@ def as_row(place: str, value: Any, source: str, per: str = "line") -> Row:
             f"{place}: {_JSON_NAMES[type(value)]}, not an object; the file needs one JSON object per {per}"
         )
     return Row(place, value)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
-        raise ValueError(f"{digits} is larger than any number that can be kept; write it as a string")
-    return number
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
-        raise ValueError(f"the key {twice!r} is given twice in one object; keep one")
-    return fields
-
-
-DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_unique)
-"""Reads one JSON value; a `ValueError` says what is wrong with it, for `fault_of`."""
-
-
-def fault_of(error: ValueError | RecursionError) -> str:
-    """What `DECODER` found wrong, in words; for a JSON value that is sound but cannot be kept as well."""
-    if isinstance(error, RecursionError):
-        return "nested deeper than can be read (maximum recursion depth)"
-    if "integer string conversion" in str(error):
-        return f"an integer of more than {sys.get_int_max_str_digits():,} digits; write it as a string"
-    return str(error)
 
 
 def _parse(place: str, raw: bytes) -> Row:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from arena.datasets.files import PARQUET, open_data
-from arena.datasets.lines import DECODER, Row, as_row, fault_of, parse_lines
+from arena.datasets.lines import Row, as_row, parse_lines
 from arena.errors import DatasetError
+from arena.json_reading import DECODER, fault_of
 
 _SPACE = " \t\n\r"
 

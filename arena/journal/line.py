@@ -20,6 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from arena.errors import RunStoreError
+from arena.json_reading import parse_json
 from arena.types import PaidAttempt, RunRecord, Verdict
 
 SCHEMA_VERSION = 4
@@ -107,7 +108,7 @@ def decode(text: bytes, number: int, start: int) -> Line | None:
     if text[:_HEAD_BYTES] not in [_HEAD % (version, checksum) for version in READABLE] or not text.endswith(b"}\n"):
         return None
     try:
-        head = json.loads(b"{" + text[_HEAD_BYTES : text.index(_RECORD, _HEAD_BYTES)] + b"}")
+        head = parse_json(b"{" + text[_HEAD_BYTES : text.index(_RECORD, _HEAD_BYTES)] + b"}")
         return Line(number, head["run"], tuple(head["key"]), start, start + len(text), text)
     except (ValueError, KeyError, TypeError):
         return None

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from arena.errors import RunStoreError
 from arena.journal.line import READABLE, RECORD_LINES, Line, LineFormat, decode, parse, schema_version
+from arena.json_reading import open_regular
 from arena.types import RunRecord
 
 T = TypeVar("T")
@@ -37,7 +38,7 @@ def scan(path: Path, runs: Runs | None = None) -> Iterator[Line]:
         RunStoreError: a line that has its end is damaged, of another schema version, or out of another run.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = 0
             for number, text in enumerate(file, start=1):
                 if not text.endswith(b"\n"):

@@ -114,7 +114,7 @@ def _schema_of_line(line: str) -> Schema | None:
         return None
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return (
         found if isinstance(found, dict) and found.keys() & {"type", "properties", "$ref", "$defs", "anyOf"} else None

@@ -31,7 +31,7 @@ def judged_form(properties: Fields, turns: Sequence[str]) -> str | None:
         return None
     try:
         given = json.loads(found["input"])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     for wanted, needed, rule in _RULES:
         if wanted <= properties.keys() and needed <= given.keys():

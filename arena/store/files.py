@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from arena.errors import RunStoreError
 from arena.journal import sync_folder
+from arena.json_reading import read_regular
 
 
 def replace(target: Path, write: Callable[[BinaryIO], object]) -> None:
@@ -51,8 +52,8 @@ def replace_json(target: Path, content: Mapping[str, Any]) -> None:
 def read_text(path: Path, *, derived: bool = False) -> str:
     """The file's text. `derived`: `arena score` makes it. Raises `RunStoreError` naming run, file and remedy."""
     try:
-        return path.read_bytes().decode()
+        return read_regular(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         remedy = f"derive it anew with arena score {shlex.quote(str(path.parent))}" if derived else "restore a copy"
-        why = error.strerror if isinstance(error, OSError) else error
+        why = error.strerror if isinstance(error, OSError) else f"no UTF-8 ({error})"
         raise RunStoreError(f"cannot read {path.name} of run {path.parent.name!r}: {why}; {remedy}") from error

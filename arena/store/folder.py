@@ -20,7 +20,8 @@ RUNS_DIR/RUN_ID/
 
 from __future__ import annotations
 
-import json
+import os
+import shlex
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -43,6 +44,7 @@ from arena.journal import (
     record_of,
     scan,
 )
+from arena.json_reading import parse_json
 from arena.plan import Key, RunPlan, read_plan
 from arena.store.calls import call_lines
 from arena.store.files import read_text, replace, replace_json, replace_text
@@ -108,7 +110,8 @@ class RunStore:
 
     @property
     def run_id(self) -> str:
-        return self.folder.name
+        """The folder's name; bytes of it that are no UTF-8 are written out, so that it can be shown anywhere."""
+        return os.fsencode(self.folder.name).decode("utf-8", "backslashreplace")
 
     @property
     def records_path(self) -> Path:
@@ -182,7 +185,7 @@ class RunStore:
             RunStoreError: it cannot be read, or is none.
         """
         try:
-            content = json.loads(read_text(self.folder / MANIFEST))
+            content = parse_json(read_text(self.folder / MANIFEST))
         except ValueError as error:
             raise RunStoreError(
                 f"{MANIFEST} of run {self.run_id!r} is damaged, and no JSON ({error}); restore a copy"
@@ -320,8 +323,16 @@ class RunStore:
         replace_text(self.folder / LEADERBOARD, leaderboard_json + "\n")
 
     def leaderboard_json(self) -> str:
-        """leaderboard.json as text."""
-        return read_text(self.folder / LEADERBOARD, derived=True)
+        """leaderboard.json as text: JSON, with no number that a page cannot show. Raises `RunStoreError` for other."""
+        text = read_text(self.folder / LEADERBOARD, derived=True)
+        try:
+            parse_json(text)
+        except ValueError as error:
+            raise RunStoreError(
+                f"{LEADERBOARD} of run {self.run_id!r} is damaged, and no JSON ({error}); derive it anew with arena "
+                f"score {shlex.quote(str(self.folder))}"
+            ) from error
+        return text
 
     def write_labels(self, text: str) -> None:
         """Keep people's labels."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from arena.errors import RunStoreError
+from arena.json_reading import open_regular
 from arena.store.files import replace
 
 _ROW_GROUP = 100_000
@@ -49,7 +50,8 @@ def read_table(path: Path, names: Sequence[str] | None = None) -> dict[str, list
     import pyarrow.parquet as pq
 
     try:
-        columns: dict[str, list[Any]] = pq.read_table(path, columns=names).to_pydict()
+        with open_regular(path) as file:
+            columns: dict[str, list[Any]] = pq.read_table(file, columns=names).to_pydict()
     except (OSError, pa.ArrowException) as error:
         raise RunStoreError(
             f"cannot read {path.name} of run {path.parent.name!r}: {error}; derive it anew with arena score "

@@ -8,6 +8,7 @@ from pathlib import Path
 from arena.errors import RunStoreError
 from arena.journal import RECORD_LINES, record_of, scan
 from arena.journal.line import decode
+from arena.json_reading import open_regular
 from arena.store.folder import RECORDS
 from arena.types import RunRecord
 
@@ -40,7 +41,7 @@ class RecordTail:
             RunStoreError: a line is damaged, or the journal cannot be read.
         """
         try:
-            with self._path.open("rb") as file:
+            with open_regular(self._path) as file:
                 file.seek(self._end)
                 for text in file:
                     if not text.endswith(b"\n"):

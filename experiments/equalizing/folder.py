@@ -11,13 +11,13 @@ RUNS_DIR/EQ_ID/
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from arena.errors import RunStoreError
+from arena.json_reading import read_json
 from arena.store import LOCK
 from arena.store.files import replace_json
 from arena.store.lock import RunLock
@@ -54,7 +54,7 @@ class EqualFolder:
                 )
             return
         try:
-            made = json.loads(place.read_bytes()).get("fingerprint")
+            made = read_json(place).get("fingerprint")
         except (OSError, ValueError, AttributeError) as error:
             raise RunStoreError(f"{str(place)!r} cannot be read: {error}; choose another --run-id") from error
         if made != self.fingerprint:

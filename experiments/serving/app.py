@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.errors import UserError
 from experiments.process.resuming import resume_command
 from experiments.serving.reports import ReportOf, Reports, report_page
-from experiments.serving.shelf import Shelf
+from experiments.serving.shelf import DAMAGE, Shelf, damage_text
 from experiments.serving.shield import REPORTS, Shield
 from experiments.serving.templating import STATIC, damaged_page, index_page, live_page, static_text
 from experiments.serving.wire import run_json
@@ -98,8 +97,8 @@ class _Pages:
             return self.unknown(run_id)
         try:
             page = self._reports.of(store)
-        except UserError as error:
-            return HTMLResponse(damaged_page(run_id, str(error)), status_code=_DAMAGED)
+        except DAMAGE as error:
+            return HTMLResponse(damaged_page(run_id, damage_text(error)), status_code=_DAMAGED)
         return HTMLResponse(page, headers={"content-security-policy": REPORTS})
 
     def unknown(self, run_id: str) -> Response:

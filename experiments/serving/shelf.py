@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from arena.errors import UserError
+from arena.json_reading import read_json
 from arena.report.leaderboard import Leaderboard
 from arena.report.titles import warning_lines
 from arena.store import FINISHED, LEADERBOARD, MANIFEST, RUNNING, RunStore
@@ -23,6 +24,9 @@ from experiments.sweeping.folder import SWEEP
 
 _STUDIES = {SWEEP: "sweep", EQUAL_BUDGET: "equal budget"}
 
+DAMAGE = (UserError, OSError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What reading a run folder that somebody damaged may come to."""
+
 
 @dataclass(slots=True)
 class Shelf:
@@ -33,26 +37,29 @@ class Shelf:
     _boards: dict[str, tuple[object, RunProgress]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def names(self) -> list[str]:
-        """The folders that hold a manifest, by their place below `runs_dir`; those that begin with a dot are half made.
+    def stores(self) -> dict[str, RunStore]:
+        """Place below `runs_dir` -> the folder, of those that hold a manifest and lie here: a link may lead elsewhere.
 
-        Runs that a sweep or a comparison at equal budget made lie one or two folders deeper.
+        What begins with a dot is half made. Runs that a sweep or a comparison at equal budget made lie one or two
+        folders deeper.
         """
         if not self.runs_dir.is_dir():
-            return []
+            return {}
         found = [self.runs_dir.glob(f"[!.]*/{MANIFEST}")]
         for folder, _ in self._study_folders():
             found += [folder.glob(f"[!.]*/{MANIFEST}"), folder.glob(f"[!.]*/[!.]*/{MANIFEST}")]
-        return sorted(self._name(path.parent) for paths in found for path in paths)
+        here = self.runs_dir.resolve()
+        folders = (path.parent for paths in found for path in paths)
+        named = {self._name(folder): RunStore(folder) for folder in folders if here in folder.resolve().parents}
+        return dict(sorted(named.items()))
 
     def studies(self) -> list[StudyProgress]:
         """Every sweep and every comparison at equal budget, by name, with the runs that it has so far."""
-        names = self.names()
+        names = list(self.stores())
+        found = ((self._name(folder), kind, _study_status(folder)) for folder, kind in self._study_folders())
         return [
-            StudyProgress(
-                folder.name, kind, _study_status(folder), [one for one in names if one.startswith(f"{folder.name}/")]
-            )
-            for folder, kind in self._study_folders()
+            StudyProgress(name, kind, status, [one for one in names if one.startswith(f"{name}/")])
+            for name, kind, status in found
         ]
 
     def _study_folders(self) -> list[tuple[Path, str]]:
@@ -60,26 +67,29 @@ class Shelf:
         return sorted(found)
 
     def _name(self, folder: Path) -> str:
-        return folder.relative_to(self.runs_dir).as_posix()
+        """Bytes of it that are no UTF-8 are written out, so that it can be sent."""
+        return os.fsencode(folder.relative_to(self.runs_dir).as_posix()).decode("utf-8", "backslashreplace")
 
     def find(self, run_id: str) -> RunStore | None:
-        """The run of that name; None where `names` does not have it, whatever path it may spell."""
-        return RunStore(self.runs_dir / run_id) if run_id in self.names() else None
+        """The run of that name; None where `stores` does not have it, whatever path it may spell."""
+        return self.stores().get(run_id)
 
     def progress(self) -> list[RunProgress]:
         """Every run, the one that was started last first; those whose manifest cannot be read at the end."""
-        found = [self.progress_of(RunStore(self.runs_dir / name)) for name in self.names()]
-        return sorted(found, key=lambda one: (one.started or "", one.run_id), reverse=True)
+        return in_order([self.progress_of(store) for store in self.stores().values()])
 
     def progress_of(self, store: RunStore) -> RunProgress:
-        """Where a run stands. One that is damaged says why, and is no obstacle to the others."""
+        """Where a run stands. One that is damaged says why, and is no obstacle to the others.
+
+        The first look at a run that is not finished reads its data and scores it, which may take long.
+        """
         started = None
         try:
             manifest = store.manifest()
             started = manifest["started"]
             return self._finished(store, manifest) if manifest["status"] == FINISHED else self._open(store, manifest)
-        except UserError as error:
-            return RunProgress(self._name(store.folder), "damaged", started=started, problem=str(error))
+        except DAMAGE as error:
+            return RunProgress(self._name(store.folder), "damaged", started=started, problem=damage_text(error))
 
     def _finished(self, store: RunStore, manifest: Mapping[str, Any]) -> RunProgress:
         stamp = (manifest["started"], _stamp(store.folder / LEADERBOARD))
@@ -115,10 +125,21 @@ def _study_status(folder: Path) -> str:
     for name in _STUDIES:
         if (folder / name).is_file():
             try:
-                return str(json.loads((folder / name).read_bytes()).get("status", FINISHED))
+                return str(read_json(folder / name).get("status", FINISHED))
             except (OSError, ValueError, AttributeError):
                 return "damaged"
     return "damaged"
+
+
+def in_order(found: Iterable[RunProgress]) -> list[RunProgress]:
+    """As the list shows them."""
+    return sorted(found, key=lambda one: (one.started or "", one.run_id), reverse=True)
+
+
+def damage_text(error: Exception) -> str:
+    """What to say of one of DAMAGE, in text that can be sent."""
+    text = str(error) if isinstance(error, UserError) else f"a file is damaged ({type(error).__name__}: {error})"
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _stamp(path: Path) -> object:

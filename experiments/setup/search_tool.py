@@ -119,7 +119,7 @@ def _decoded(results: Any) -> Any:
     if isinstance(results, str) and results.lstrip()[:1] in ("[", "{"):
         try:
             return json.loads(results)
-        except ValueError:
+        except (ValueError, RecursionError):
             return results
     return results
 

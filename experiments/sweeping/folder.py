@@ -19,6 +19,7 @@ from typing import Any
 from arena.config import RunConfig, fingerprint, validate_config
 from arena.config.sweep import SweptConfig
 from arena.errors import RunStoreError
+from arena.json_reading import read_json
 from arena.store import LOCK, MANIFEST, RunStore
 from arena.store.files import replace_json, replace_text
 from arena.store.lock import RunLock
@@ -84,10 +85,9 @@ class SweepFolder:
     def summary(self) -> dict[str, Any]:
         """sweep.json. Raises `RunStoreError` where it is damaged."""
         try:
-            found = json.loads((self.path / SWEEP).read_bytes())
-        except (OSError, ValueError) as error:
+            return dict(read_json(self.path / SWEEP))
+        except (OSError, ValueError, TypeError) as error:
             raise RunStoreError(f"{SWEEP} of sweep {self.sweep_id!r} cannot be read: {error}") from error
-        return dict(found)
 
 
 def sweep_fingerprint(swept: SweptConfig) -> str:

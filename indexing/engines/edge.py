@@ -6,7 +6,6 @@ durable at `flush`, which suits an index that is built once and then only read, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.errors import IndexMismatchError
+from arena.json_reading import read_json
 from arena.protocols import Embedding, SparseVector, Vectors
 from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term, floats_in
 from indexing.engines.ranking import Ranked
@@ -59,7 +59,7 @@ class EdgeEngine(Collection):
         import qdrant_edge as edge
 
         with _as_os_error(f"cannot read {str(folder)!r}"):
-            config = json.loads((folder / _CONFIG).read_bytes())
+            config = read_json(folder / _CONFIG)
             multi = config["vectors"].get(MULTI)
             idf = "modifier" in config["sparse_vectors"][SPARSE]
             dense = config["vectors"][DENSE]

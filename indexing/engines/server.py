@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.errors import IndexMismatchError
+from arena.json_reading import read_json
 from arena.protocols import Embedding, SparseVector, Vectors
 from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term, floats_in
 from indexing.engines.connection import Connection
@@ -263,7 +264,7 @@ class ServerEngine(Collection):
 def _read_pointer(folder: Path) -> tuple[str, Shape]:
     """Name and shape of the collection of a folder; `OSError` where there is none."""
     try:
-        content = json.loads((folder / POINTER).read_bytes())
+        content = read_json(folder / POINTER)
         return str(content["collection"]), Shape(**content["shape"])
     except (ValueError, KeyError, TypeError) as error:
         raise OSError(f"cannot read {str(folder / POINTER)!r}: {error}") from error

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from arena.errors import WeightsError
+from arena.json_reading import read_json
 
 NAME = "router.json"
 SCHEMA_VERSION: Literal[1] = 1
@@ -65,7 +66,7 @@ def read_router_file(folder: Path) -> RouterFile:
     """
     place = folder / NAME
     try:
-        content = json.loads(place.read_bytes())
+        content = read_json(place)
     except OSError as error:
         raise WeightsError(f"no trained router in {str(folder)!r} ({error.strerror}: {NAME}): {_HOW}") from None
     except ValueError as error:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
 from arena.errors import ConfigError
+from arena.json_reading import parse_json
 
 Label = Literal["A", "B", "C"]
 """A: no retrieval answers it; B: one retrieval; C: several, one after another."""
@@ -35,7 +35,7 @@ def labels_sha(path: Path) -> str:
 
 def _labels(path: Path, written: bytes) -> Mapping[str, Label]:
     try:
-        content = json.loads(written)
+        content = parse_json(written)
     except ValueError as error:
         raise ConfigError(f"oracle_labels {str(path)!r} is no JSON ({error}): {_HOW}") from None
     if not isinstance(content, dict):
