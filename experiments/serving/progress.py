@@ -61,6 +61,7 @@ class RunProgress:
 
     `run_id`: its place below the folder that is served, as in `k_sweep/k-5` of a run that a sweep made. `warnings`: the
     validity warnings of its leaderboard, a sentence each.
+    `reading`: its journal is still being read, and its cells are not known yet.
     """
 
     run_id: str
@@ -71,6 +72,7 @@ class RunProgress:
     cells: Sequence[CellProgress] = ()
     problem: str | None = None
     warnings: Sequence[str] = ()
+    reading: bool = False
 
     @property
     def done(self) -> int:

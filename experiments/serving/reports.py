@@ -39,16 +39,30 @@ class Reports:
     make: ReportOf = report_page
     _kept: OrderedDict[str, tuple[object, str]] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
+    _making: Lock = field(default_factory=Lock)
+
+    def kept(self, store: RunStore) -> str | None:
+        """The page where it is at hand; None: it has to be made."""
+        with self._lock:
+            kept = self._kept.get(str(store.folder))
+            if kept is None or kept[0] != _state(store):
+                return None
+            self._kept.move_to_end(str(store.folder))
+            return kept[1]
 
     def of(self, store: RunStore) -> str:
-        """The page. Raises whatever `make` does."""
-        with self._lock:
+        """The page, which may take long. Raises whatever `make` does."""
+        with self._making:
+            page = self.kept(store)
+            if page is not None:
+                return page
             state = _state(store)
-            kept = self._kept.pop(str(store.folder), None)
-            page = kept[1] if kept is not None and kept[0] == state else self.make(store)
-            self._kept[str(store.folder)] = (state, page)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+            page = self.make(store)
+            with self._lock:
+                self._kept[str(store.folder)] = (state, page)
+                self._kept.move_to_end(str(store.folder))
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
             return page
 
 

@@ -34,9 +34,9 @@ def serve_runs(runs_dir: Path, host: str, port: int, reporter: Reporter) -> None
 
     if not runs_dir.is_dir():
         raise ConfigError(f"there is no folder {str(runs_dir)!r}: name the one that holds the run folders")
-    loopback = is_loopback(host)
     with listening(host, port) as bound:
-        app = build_app(runs_dir, loopback=loopback)
+        loopback = is_loopback(bound)
+        app = build_app(runs_dir, loopback=loopback, hosts=names_of(bound, host))
         config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
         if not loopback:
             reporter.warn(
@@ -60,16 +60,24 @@ def _ended_by(stop: Callable[[int, FrameType | None], None]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def is_loopback(host: str) -> bool:
-    """Whether `host` can be reached from this machine alone."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
+def is_loopback(bound: socket.socket) -> bool:
+    """Whether what listens there can be reached from this machine alone, however its address was written."""
+    return ipaddress.ip_address(bound.getsockname()[0]).is_loopback
+
+
+def names_of(bound: socket.socket, host: str) -> frozenset[str]:
+    """What a browser that was given the address may call it: as it was typed, and as it is bound."""
+    return frozenset(_bracketed(name) for name in (host, str(bound.getsockname()[0])))
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def listening(host: str, port: int) -> socket.socket:
     """A socket that listens there. Raises as `serve_runs`."""
+    if not host.strip():
+        raise ConfigError("--host is empty: 127.0.0.1 is this machine only, 0.0.0.0 whoever reaches it")
     try:
         return _bind(host, port)
     except OSError as error:
@@ -82,8 +90,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 def address_of(bound: socket.socket, host: str) -> str:
     """What to type into a browser."""
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{bound.getsockname()[1]}/"
+    return f"http://{_bracketed(host)}:{bound.getsockname()[1]}/"
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -26,6 +26,8 @@ _STUDIES = {SWEEP: "sweep", EQUAL_BUDGET: "equal budget"}
 
 DAMAGE = (UserError, OSError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What reading a run folder that somebody damaged may come to."""
+
+_BEING_READ = "its journal is being read for the first time; figures follow"
 
 
 @dataclass(slots=True)
@@ -78,16 +80,23 @@ class Shelf:
         """Every run, the one that was started last first; those whose manifest cannot be read at the end."""
         return in_order([self.progress_of(store) for store in self.stores().values()])
 
+    def at_a_glance(self, store: RunStore) -> RunProgress:
+        """Where a run stands as far as that is known at once: of one that is not finished, not its cells."""
+        return self._found(store, self._described)
+
     def progress_of(self, store: RunStore) -> RunProgress:
         """Where a run stands. One that is damaged says why, and is no obstacle to the others.
 
         The first look at a run that is not finished reads its data and scores it, which may take long.
         """
+        return self._found(store, self._open)
+
+    def _found(self, store: RunStore, unfinished: Callable[[RunStore, Mapping[str, Any]], RunProgress]) -> RunProgress:
         started = None
         try:
             manifest = store.manifest()
             started = manifest["started"]
-            return self._finished(store, manifest) if manifest["status"] == FINISHED else self._open(store, manifest)
+            return (self._finished if manifest["status"] == FINISHED else unfinished)(store, manifest)
         except DAMAGE as error:
             return RunProgress(self._name(store.folder), "damaged", started=started, problem=damage_text(error))
 
@@ -111,13 +120,18 @@ class Shelf:
         self._watches.pop(name, None)
         return found
 
-    def _open(self, store: RunStore, manifest: Mapping[str, Any]) -> RunProgress:
+    def _described(self, store: RunStore, manifest: Mapping[str, Any]) -> RunProgress:
+        """A run that is not finished, before anybody looked at its journal."""
         killed = manifest["status"] == RUNNING and is_written(store.folder) is False
         status: Status = "running" if manifest["status"] == RUNNING and not killed else "stopped"
+        found = _described(self._name(store.folder), manifest, status)
+        return replace(found, problem=_BEING_READ, reading=True)
+
+    def _open(self, store: RunStore, manifest: Mapping[str, Any]) -> RunProgress:
         with self._lock:
             watch = self._watches.setdefault(self._name(store.folder), RunWatch(store))
         cells = watch.look()
-        return replace(_described(self._name(store.folder), manifest, status), cells=cells, problem=watch.problem)
+        return replace(self._described(store, manifest), cells=cells, problem=watch.problem, reading=False)
 
 
 def _study_status(folder: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,9 +37,10 @@ class Shield:
     still carry that name in `Host`.
     """
 
-    def __init__(self, app: ASGIApp, *, loopback: bool) -> None:
+    def __init__(self, app: ASGIApp, *, loopback: bool, hosts: Collection[str] = ()) -> None:
         self._app = app
         self._loopback = loopback
+        self._hosts = LOOPBACK_HOSTS | {host.lower() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -56,8 +57,8 @@ class Shield:
 
         if scope["method"] not in ("GET", "HEAD"):
             await _refuse(sealed, 405, "read-only: GET and HEAD alone", [(b"allow", b"GET, HEAD")])
-        elif self._loopback and _host(scope) not in LOOPBACK_HOSTS:
-            await _refuse(sealed, 403, "this server answers to 127.0.0.1, localhost and [::1] alone", [])
+        elif self._loopback and _host(scope) not in self._hosts:
+            await _refuse(sealed, 403, f"this server answers to {', '.join(sorted(self._hosts))} alone", [])
         else:
             await self._app(scope, receive, sealed)
 

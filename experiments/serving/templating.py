@@ -19,7 +19,7 @@ STATIC = {"live.js": "text/javascript", "theme.js": "text/javascript", "arena.cs
 def index_page(runs_dir: str, runs: list[RunProgress], studies: list[StudyProgress]) -> str:
     """The list of runs and studies. While one of them goes on, the browser asks for it again by itself."""
     rows = [(run, {metric: _best(run, metric) for metric in HEADLINE}) for run in runs]
-    running = any(run.status == "running" for run in runs)
+    running = any(run.status == "running" or run.reading for run in runs)
     template = _environment().get_template("index.html")
     return template.render(runs_dir=runs_dir, rows=rows, metrics=HEADLINE, running=running, studies=studies)
 
@@ -27,6 +27,11 @@ def index_page(runs_dir: str, runs: list[RunProgress], studies: list[StudyProgre
 def live_page(run: RunProgress, again: str) -> str:
     """A run that is not finished, kept up to date by its script. `again`: the command that goes on with it."""
     return _environment().get_template("live.html").render(run=run, again=again)
+
+
+def making_page(run_id: str) -> str:
+    """A report that is not there yet. The browser asks for it again by itself."""
+    return _environment().get_template("making.html").render(run_id=run_id)
 
 
 def damaged_page(run_id: str, problem: str) -> str:

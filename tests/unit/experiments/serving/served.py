@@ -17,4 +17,6 @@ def said(store: RunStore) -> str:
 
 def client(runs_dir: Path, *, loopback: bool = True) -> TestClient:
     """Asks as a browser on this machine does."""
-    return TestClient(build_app(runs_dir, loopback=loopback, report_of=said), base_url="http://127.0.0.1:8000")
+    return TestClient(
+        build_app(runs_dir, loopback=loopback, report_of=said, patience_seconds=None), base_url="http://127.0.0.1:8000"
+    )

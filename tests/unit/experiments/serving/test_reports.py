@@ -18,7 +18,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_a_report_is_made_in_memory_and_nothing_is_written(tmp_path: Path, jsonl_folder: Path) -> None:
     store = reviewed_run(tmp_path / "runs" / "r1", jsonl_folder)
     before = contents(store.folder)
-    reply = TestClient(build_app(tmp_path / "runs"), base_url="http://localhost").get("/runs/r1")
+    reply = TestClient(build_app(tmp_path / "runs", patience_seconds=None), base_url="http://localhost").get("/runs/r1")
     assert reply.status_code == 200
     assert "r1" in reply.text
     assert 'http-equiv="Content-Security-Policy"' in reply.text
@@ -32,7 +32,12 @@ def test_a_run_of_an_older_version_is_shown_and_left(tmp_path: Path, jsonl_folde
     del board["planes"]
     store.write_leaderboard(json.dumps(board))
     before = contents(store.folder)
-    assert TestClient(build_app(tmp_path / "runs"), base_url="http://localhost").get("/runs/r1").status_code == 200
+    assert (
+        TestClient(build_app(tmp_path / "runs", patience_seconds=None), base_url="http://localhost")
+        .get("/runs/r1")
+        .status_code
+        == 200
+    )
     assert contents(store.folder) == before
 
 

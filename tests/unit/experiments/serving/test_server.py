@@ -5,10 +5,12 @@ import socket
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from starlette.testclient import TestClient
 
 from arena.errors import ConfigError
-from experiments.serving.server import address_of, is_loopback, listening, serve_runs
+from experiments.serving.app import build_app
+from experiments.serving.server import address_of, is_loopback, listening, names_of, serve_runs
+from experiments.terminal.console import Console
 from experiments.terminal.progress import Reporter
 
 
@@ -29,10 +31,26 @@ def test_an_address_that_is_not_this_machines_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("host", "only_here"),
-    [("127.0.0.1", True), ("127.1.2.3", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False)],
+    [("127.0.0.1", True), ("127.0.0.2", True), ("127.1", True), ("localhost", True), ("0.0.0.0", False), ("0", False)],
 )
 def test_what_can_be_reached_from_this_machine_alone(host: str, only_here: bool) -> None:
-    assert is_loopback(host) is only_here
+    with listening(host, 0) as bound:
+        assert is_loopback(bound) is only_here
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "127.1"])
+def test_a_server_answers_to_the_address_it_was_given(tmp_path: Path, host: str) -> None:
+    with listening(host, 0) as bound:
+        app = build_app(tmp_path, loopback=is_loopback(bound), hosts=names_of(bound, host))
+        for name in (host, bound.getsockname()[0], "localhost"):
+            assert TestClient(app, base_url=f"http://{name}:8000").get("/").status_code == 200
+        assert TestClient(app, base_url="http://evil.example").get("/").status_code == 403
+
+
+@pytest.mark.parametrize("host", ["", " "])
+def test_no_address_is_none(host: str) -> None:
+    with pytest.raises(ConfigError, match="--host is empty"):
+        listening(host, 0)
 
 
 def test_an_address_is_what_a_browser_takes() -> None:

@@ -23,6 +23,16 @@ def test_only_the_name_of_a_run_finds_it(tmp_path: Path, jsonl_folder: Path, nam
     assert found.run_id == "r1"
 
 
+def test_a_link_that_leads_out_of_the_folder_is_no_run_of_it(tmp_path: Path, jsonl_folder: Path) -> None:
+    runs = tmp_path / "runs"
+    reviewed_run(runs / "r1", jsonl_folder)
+    reviewed_run(tmp_path / "outside", jsonl_folder)
+    (runs / "link").symlink_to(tmp_path / "outside", target_is_directory=True)
+    (runs / "again").symlink_to(runs / "r1", target_is_directory=True)
+    assert set(Shelf(runs).stores()) == {"r1", "again"}
+    assert Shelf(runs).find("link") is None
+
+
 def test_a_finished_run_is_read_again_when_its_leaderboard_changes(tmp_path: Path, jsonl_folder: Path) -> None:
     store = reviewed_run(tmp_path / "r1", jsonl_folder)
     shelf = Shelf(tmp_path)
