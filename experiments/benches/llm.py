@@ -12,13 +12,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
+from uuid import uuid4
 
 import anyio
 import numpy as np
 
 from arena.config import LLMSettings
-from arena.llm import LLMClient, ReplyCache, open_model
+from arena.llm import Budget, LLMClient, ReplyCache, open_model
 from arena.protocols import Message, ModelRequest
+from arena.store.paid import open_ledger
 from experiments.benches.peak_memory import peak_memory_mb
 from experiments.benches.stopwatch import WARM_UP, Figures
 
@@ -42,7 +44,8 @@ def measure_llm(
     `overhead`: each of `timed` calls through the gate, one at a time, without the cache; `kept`: with it, for the
     first time; `replayed`: from it. `efficiency` is the ideal wall time of `calls` of 100 ms at concurrency 32 over
     the measured one. `memory_growth_mb` is what `memory_calls`, one at a time and with the cache, add to the peak of a
-    process of their own. The fake's time, its LangChain model included, counts as the gate's.
+    process of their own. The fake's time, its LangChain model included, counts as the gate's, and so does that of the
+    ledger of payments, which every attempt is written to as in a run.
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         say("single calls")
@@ -126,8 +129,10 @@ async def _fake(folder: Path, cache: ReplyCache | None, script: Path | None = No
         script = folder / "quick.json"
         script.write_text(json.dumps({"rules": [{"reply": "Oster"}]}), encoding="utf-8")
     settings = LLMSettings(model=f"fake:{script}", concurrency=CONCURRENCY, cache=cache is not None)
-    async with open_model(settings, weights=_no_weights, cache=cache) as model:
-        yield model
+    budget = Budget()
+    with open_ledger(folder / f"{uuid4().hex}.jsonl", "bench") as ledger, budget.written_ahead(ledger.enter):
+        async with open_model(settings, weights=_no_weights, cache=cache, budget=budget) as model:
+            yield model
 
 
 def _no_weights(name: str) -> Path:
