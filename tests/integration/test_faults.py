@@ -43,9 +43,8 @@ def provider(study: Path, arena: Arena, react: Reaction, settings: str = "") -> 
     """`begin(...)` runs closed_book on five questions, one at a time, against a server that reacts so."""
     with serving(reaction=react) as server:
         llm = f"{{model: m, base_url: '{server.base_url}', max_attempts: 1, breaker_failures: 2, cache: false}}"
-        study.write_text(
-            f"{study.read_text()}strategies: [closed_book]\nconcurrency: 1\nrun_id: r1\nllm: {llm}\n{settings}"
-        )
+        text = study.read_text().replace("{model: 'fake:'}", llm)
+        study.write_text(f"{text}strategies: [closed_book]\nconcurrency: 1\nrun_id: r1\n{settings}")
         yield lambda *more: arena("run", study, *more)
 
 

@@ -20,7 +20,8 @@ def test_no_question_fails_for_good_because_the_provider_was_down(arena: Arena, 
 
     with serving(reaction=react) as server:
         settings = f"{{model: m, base_url: '{server.base_url}', max_attempts: 1, breaker_failures: 3}}"
-        study.write_text(study.read_text() + f"strategies: [closed_book]\nconcurrency: 1\nllm: {settings}\n")
+        text = study.read_text().replace("{model: 'fake:'}", settings)
+        study.write_text(text + "strategies: [closed_book]\nconcurrency: 1\n")
         stopped = arena("run", study, "--run-id", "night", "--no-cache")
         assert stopped.code == 2
         assert "failed 3 calls in a row" in stopped.err
