@@ -24,6 +24,7 @@ from arena.config.settings import (
     Settings,
 )
 from arena.config.spending import AllowanceConfig, BudgetConfig, PriceConfig
+from arena.text import REASONING_MARKS
 
 _SPEED_AND_PLACE: Mapping[str, tuple[str, ...]] = {
     "llm": (
@@ -60,6 +61,9 @@ class RunConfig(Settings):
     sample: SampleConfig = SampleConfig()
     allowance: AllowanceConfig = AllowanceConfig()
     budget: BudgetConfig = BudgetConfig()
+    abstentions: tuple[str, ...] = Field(
+        default=(), description='How an answer begins that declines to answer, beside "I don\'t know".'
+    )
     prices: Mapping[str, PriceConfig] = Field(
         default_factory=dict, description="Model, as a cell names it (`openai:gpt-x`), -> its price."
     )
@@ -81,6 +85,14 @@ class RunConfig(Settings):
     max_failure_share: Annotated[float, Field(ge=0.0, le=1.0)] = 0.05
     mlflow: bool = True
     traces: int = Field(default=20, ge=0, description="Questions per cell that MLflow gets as traces, failures first.")
+
+    @field_validator("abstentions")
+    @classmethod
+    def _abstentions_say_something(cls, phrases: tuple[str, ...]) -> tuple[str, ...]:
+        for phrase in phrases:
+            if not any(character.isalnum() for character in phrase):
+                raise ValueError(f"{phrase!r} holds no word: write how an answer begins that declines to answer")
+        return phrases
 
     @field_validator("prices")
     @classmethod
@@ -116,6 +128,11 @@ class RunConfig(Settings):
         for part, names in _SPEED_AND_PLACE.items():
             for name in names:
                 del fields[part][name]
+        # Younger than the runs that have them as they are by default.
+        if self.llm.reasoning_marks == REASONING_MARKS:
+            del fields["llm"]["reasoning_marks"]
+        if not self.abstentions:
+            del fields["abstentions"]
         return fields
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
 from arena.network import address_without_secret, key_variable
+from arena.text import REASONING_MARKS
 
 MOST_AT_ONCE = 4096
 """Questions, or requests, in flight: each takes memory, and no provider takes more."""
@@ -56,9 +57,21 @@ class LLMSettings(Settings):
     breaker_failures: int = Field(
         default=8, ge=1, description="Calls failed in a row, without a reply in between, that end the run."
     )
+    reasoning_marks: tuple[tuple[str, str], ...] = Field(
+        default=REASONING_MARKS,
+        description="What opens and closes reasoning in a reply, which is no part of the answer; beside <think>.",
+    )
     cache: bool | None = Field(
         default=None, description="Keep paid replies and never pay for one twice; None = for all models but `fake:`."
     )
+
+    @field_validator("reasoning_marks")
+    @classmethod
+    def _marks_are_marks(cls, value: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        for pair in value:
+            if not all(mark.strip() for mark in pair) or pair[0] == pair[1]:
+                raise ValueError(f"reasoning_marks {list(pair)!r}: write [OPENING, CLOSING], two marks that differ")
+        return value
 
     @field_validator("base_url")
     @classmethod

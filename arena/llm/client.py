@@ -27,7 +27,7 @@ from arena.llm.keyed_lock import KeyedLock
 from arena.llm.limits import RateLimits, estimated_prompt_tokens, estimated_tokens
 from arena.llm.metering import GIVEN_UP, Exchange, Metering
 from arena.llm.parameters import Parameters, parameters_of
-from arena.llm.response import Response, read_completion, read_message
+from arena.llm.response import Response, as_spoken, read_completion, read_message
 from arena.llm.under_way import UnderWay
 from arena.llm.unsupported import read_unsupported
 from arena.llm.wire import ConfiguredChats, beside_messages, completion_body, laid_out
@@ -105,7 +105,7 @@ class LLMClient:
 
     async def complete(self, request: ModelRequest) -> Reply:
         try:
-            return await self._kept_or_asked(request)
+            reply = await self._kept_or_asked(request)
         except UserError as error:
             self._stopped_by = self._stopped_by or error
             spent = isinstance(error, BudgetError)
@@ -113,6 +113,8 @@ class LLMClient:
             if spent and self._budget is not None:
                 self._budget.check()  # raises the same, and counts what has ended since
             raise
+        # Kept replies are as they came, so that other marks ask nothing anew.
+        return reply if isinstance(request.prompt, str) else as_spoken(reply, self._settings.reasoning_marks)
 
     async def _kept_or_asked(self, request: ModelRequest) -> Reply:
         asked = self._asked_for(request)

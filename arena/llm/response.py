@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from arena.llm.token_choices import choices_of_text, cut_at, read_choices
-from arena.protocols import TokenChoice
+from arena.protocols import Reply, TokenChoice
+from arena.text import Marks, marked_as_thought
 from arena.types import known_count, was_cut, well_formed
 
 if TYPE_CHECKING:
@@ -55,6 +56,19 @@ class Response:
         """This response, ended before the first of the `stop` strings where the provider did not see to it."""
         text, tokens = cut_at(self.text, self.tokens, stop)
         return self if text == self.text else replace(self, text=text, tokens=tokens, finish_reason="stop")
+
+
+def as_spoken(reply: Reply, marks: Marks) -> Reply:
+    """`reply` with its reasoning between `<think>` and `</think>`, and without what a template puts around a turn.
+
+    Its tokens are kept where they still begin to spell its text.
+    """
+    if reply.text is None:
+        return reply
+    text = marked_as_thought(reply.text, marks)
+    if text == reply.text:
+        return reply
+    return replace(reply, text=text, tokens=reply.tokens if reply.text.startswith(text) else ())
 
 
 def read_message(message: AIMessage) -> Response:

@@ -17,7 +17,8 @@ class Contestant:
     """A cell with all it needs, and the questions it is asked.
 
     `external` is the other source of knowledge, `evaluator` the trained judge of passages and `router` that of
-    questions, of strategies that use one; `allowance` bounds what each question may use.
+    questions, of strategies that use one; `allowance` bounds what each question may use. `abstentions`: how an answer
+    begins that declines to answer, beside what a strategy knows itself.
     """
 
     cell: Cell
@@ -30,6 +31,7 @@ class Contestant:
     evaluator: Evaluator | None = None
     router: Router | None = None
     allowance: Allowance = UNBOUNDED
+    abstentions: tuple[str, ...] = ()
 
 
 class Entrant(Protocol):

@@ -7,6 +7,7 @@ that is no sound `Attempt`, and a question that took too long.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from time import perf_counter
 from traceback import TracebackException
 
@@ -21,6 +22,7 @@ from arena.protocols import EvidenceSource, Tools
 from arena.runner.contestant import Contestant
 from arena.runner.giving_up import to_its_end
 from arena.soundness import sound_attempt
+from arena.text import abstains
 from arena.types import Attempt, Failure, LLMCall, Question, RunRecord, Stage, well_formed
 
 Clock = Callable[[], float]
@@ -51,7 +53,7 @@ async def run_one(
     with anyio.move_on_after(timeout_seconds) as scope:
         try:
             made = await to_its_end(contestant.strategy.attempt(question.task, tools))
-            attempt = sound_attempt(made, log.retrievals, log.brought)
+            attempt = _declining(sound_attempt(made, log.retrievals, log.brought), contestant.abstentions)
         except Exception as error:  # noqa: BLE001  the one broad except: a strategy may be anyone's code
             causes = tuple(_causes(error))
             for cause in causes:
@@ -75,6 +77,14 @@ async def run_one(
         wall_seconds=wall_seconds,
         warm_up=warm_up,
     )
+
+
+def _declining(attempt: Attempt, phrases: Sequence[str]) -> Attempt:
+    """`attempt`, whose answer abstains too where it begins with one of `phrases`: the same rule for every strategy."""
+    answer = attempt.answer
+    if answer is None or answer.abstained or not phrases or not abstains(answer.text or "", phrases):
+        return attempt
+    return replace(attempt, answer=replace(answer, abstained=True))
 
 
 def _tools(contestant: Contestant, question: Question, log: RetrievalLog, ledger: Ledger | None) -> Tools:

@@ -53,6 +53,7 @@ class Seat:
     evaluator: Evaluator | None = None
     router: Router | None = None
     allowance: Allowance = field(default_factory=Allowance)
+    abstentions: tuple[str, ...] = ()
 
     @property
     def spec(self) -> StrategySpec:
@@ -147,6 +148,7 @@ def contestants(
             evaluator=seat.evaluator,
             router=seat.router,
             allowance=seat.allowance,
+            abstentions=seat.abstentions,
         )
         for seat in seated
     )
@@ -169,6 +171,7 @@ def _seat(config: RunConfig, entry: Entry, equipment: Equipment | None) -> Seat:
         evaluator,
         router,
         Allowance(config.allowance.calls, config.allowance.tokens),
+        config.abstentions,
     )
 
 

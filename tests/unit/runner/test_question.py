@@ -188,3 +188,11 @@ def test_a_question_that_takes_too_long_has_failed_and_its_finished_calls_are_in
     assert [(call.input_tokens, call.output_tokens) for call in record.calls] == [(7, 2)]
     assert len(record.retrievals) == 1
     assert record.wall_seconds >= 0.05
+
+
+def test_an_abstention_in_the_words_of_a_setting_is_one() -> None:
+    plain = anyio.run(run_one, contestant("a"), QUESTIONS[2])
+    told = anyio.run(run_one, replace(contestant("a"), abstentions=("ECHO 2", "echo 3")), QUESTIONS[2])
+    assert (plain.outcome, told.outcome) == ("answered", "abstained")
+    assert told.answer is not None
+    assert (told.answer.text, told.answer.abstained) == ("echo 2", True)
