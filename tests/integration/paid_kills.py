@@ -26,10 +26,10 @@ from typing import Any
 from arena.llm.metering import GIVEN_UP
 from arena.store import RunStore
 from tests.integration.test_conservation import ROOT
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 BUDGET, A_CALL, CONCURRENCY = 3_000_000, 100_000, 8
 _HALF = A_CALL // 2
-_PATIENCE_SECONDS = 120.0
 _LATENCY_SECONDS = (0.05, 0.8)
 _JITTER_SECONDS = 0.25
 """So that a session brings about one reply before it is ended, and twenty do not use the budget up."""
@@ -75,10 +75,12 @@ class Books:
 
     def wait_for(self, seen: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         """Until it is so, or the process has ended."""
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        with self.changed:
-            while not seen() and process.poll() is None and time.monotonic() < deadline:
-                self.changed.wait(0.02)
+
+        def seen_now() -> bool:
+            with self.changed:
+                return seen()
+
+        wait_until(seen_now, process)
 
     def hand_out(self, before: Handed | None) -> Handed | None:
         """The reply to a request that came after `before` on its connection; None: its asker is dead, or is held."""
@@ -190,13 +192,13 @@ class Spender:
         alive = process.poll() is None
         if alive:
             process.send_signal(number)
-        process.communicate(timeout=_PATIENCE_SECONDS)
+        process.communicate(timeout=PATIENCE_SECONDS)
         return alive
 
     def spend_all(self) -> str:
         """Let the run go on until its budget is used up; what it said then."""
         with self.begin() as process:
-            _, err = process.communicate(timeout=_PATIENCE_SECONDS)
+            _, err = process.communicate(timeout=PATIENCE_SECONDS)
         assert process.returncode == 2, err
         assert "the budget is used up" in err, err
         return err

@@ -22,6 +22,7 @@ from indexing.build import build_index
 from strategies.base import MOST_STEPS, GraphStrategy
 from tests.integration.conftest import Arena
 from tests.letter_embedder import LetterEmbedder
+from tests.patience import PATIENCE_SECONDS
 from tests.samples import DOCUMENTS
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +108,7 @@ def test_a_closed_terminal_ends_any_command_with_a_message(tmp_path: Path, numbe
         assert process.stdout.readline() == "up\n"
         process.stdout.readline()  # what is known without the data: the command waits for them now
         process.send_signal(number)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 2
     assert err.endswith("arena: stopped; what was finished is kept\n")
 
