@@ -180,7 +180,7 @@ def address_without_secret(name: str, value: str, instead: str) -> str:
     try:
         _ = urlsplit(value).port
     except ValueError:
-        raise ValueError(f"{name} is no address: write http://HOST:PORT") from None
+        raise ValueError(f"{name} is no address: {value!r}; write http://HOST:PORT") from None
     return value
 
 
