@@ -1,7 +1,8 @@
 """The `arena` command: parse, call, print; no logic.
 
 Exit codes: 0 done; 1 a check the user asked for failed; 2 the user must mend something (message, no
-traceback); 3 the run ended with more failed questions than `max_failure_share`.
+traceback); 3 the run ended with more failed questions than `max_failure_share`; 4 done, and all files written, but what
+it prints could not be: nobody reads on, or the disk is full.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ from experiments.commands.track import track
 from experiments.commands.train_router import train_router
 from experiments.commands.verify import verify
 from experiments.process.stopping import SIGNALS
-from experiments.terminal.console import put
+from experiments.terminal.console import printing, put
 
-MEND_FIRST = 2
+MEND_FIRST, NOT_PRINTED = 2, 4
 _NO_MEMORY = re.compile(r"failed to map segment|cannot allocate memory", re.IGNORECASE)
 """How the loader says that a library did not fit into memory."""
 
@@ -75,7 +76,25 @@ class _Stopped(BaseException):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point: what the user can mend, or stopped, becomes one message on stderr and exit code 2."""
+    """Entry point: what the user can mend, or stopped, becomes one message on stderr and exit code 2.
+
+    A command goes on to its end when nobody takes what it prints, and says so then.
+    """
+    with printing() as output:
+        try:
+            _run(arguments)
+            code: str | int | None = 0
+        except SystemExit as ended:
+            code = ended.code
+        output.flush()
+        if output.fault is not None and not code:
+            reason = output.fault.strerror or output.fault
+            put(f"arena: done, but what it prints could not be written ({reason})", err=True)
+            code = NOT_PRINTED
+    raise SystemExit(code)
+
+
+def _run(arguments: Sequence[str] | None) -> None:
     try:
         with _stop_signals():
             app(arguments, prog_name="arena")

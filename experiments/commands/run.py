@@ -123,13 +123,12 @@ def _run_and_print(config: Path | None, options: dict[str, Any], how: Continuati
     console, reporter = Console(), Reporter(Console(stderr=True), quiet=json)
     more: dict[str, Any] = given(shard=how.shard, retry_failed=how.retry_failed or None)
     outcome = launch(config, options, reporter, resume_run=how.resume, **more)
+    page = report_of(outcome.store, reporter) if how.report else None
+    mlflow_run = track_outcome(outcome, reporter) if outcome.mlflow else None  # with the page
     if json:
         put(outcome.store.leaderboard_json(), end="", flush=True)
     else:
         print_leaderboard(outcome.board, console)
-    page = report_of(outcome.store, reporter) if how.report else None
-    mlflow_run = track_outcome(outcome, reporter) if outcome.mlflow else None  # with the page
-    if not json:
         print_next_steps(outcome, mlflow_run, console, page)
     if outcome.too_many_failures:
         raise typer.Exit(TOO_MANY_FAILURES)
