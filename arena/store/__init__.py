@@ -6,6 +6,7 @@ from arena.plan import Key
 from arena.store.folder import (
     CALLS,
     FINISHED,
+    KEPT,
     LABELS,
     LEADERBOARD,
     MANIFEST,
@@ -32,6 +33,7 @@ from arena.store.review import review_text, write_review
 __all__ = [
     "CALLS",
     "FINISHED",
+    "KEPT",
     "LABELS",
     "LEADERBOARD",
     "LOCK",

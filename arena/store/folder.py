@@ -20,17 +20,20 @@ RUNS_DIR/RUN_ID/
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, TypeVar
 
+from arena.config import fingerprint
 from arena.errors import RunStoreError
 from arena.journal import (
     PAID_LINES,
@@ -44,7 +47,7 @@ from arena.journal import (
     record_of,
     scan,
 )
-from arena.json_reading import parse_json
+from arena.json_reading import parse_json, read_regular
 from arena.plan import Key, RunPlan, read_plan
 from arena.store.calls import call_lines
 from arena.store.files import read_text, replace, replace_json, replace_text
@@ -63,6 +66,12 @@ REPORT, PAID = "report.html", "paid.jsonl"
 RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
 """Status in the manifest. A killed run stays at `running`; only `finished` has nothing left to ask."""
 
+SEAL = "seal"
+"""Key of the manifest: a fingerprint of all the rest of it, made with every writing and looked at by `arena verify`."""
+
+KEPT = "kept"
+"""Key of the manifest: file -> SHA-256, of what people handed in and nothing can derive."""
+
 LINES = "lines"
 """Key of the manifest: cell key -> the `run` that the cell's journal lines name."""
 
@@ -74,6 +83,11 @@ _PARTS: Mapping[str, type] = {"status": str, "started": str, "config": dict, "id
 def key_of(record: RunRecord) -> Key:
     """The record's place in a run."""
     return record.cell.key, record.question_id
+
+
+def _seal_of(manifest: Mapping[str, Any]) -> str:
+    """As JSON has it: its keys are texts, and a tuple is a list."""
+    return fingerprint("seal", json.loads(json.dumps({key: value for key, value in manifest.items() if key != SEAL})))
 
 
 def _is_left_by_a_kill(name: str) -> bool:
@@ -199,10 +213,22 @@ class RunStore:
                 f"{MANIFEST} of run {self.run_id!r} is damaged: started is {content['started']!r}, which is no time; "
                 "restore a copy"
             )
+        content.pop(SEAL, None)
         return content
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        replace_json(self.folder / MANIFEST, manifest)
+        replace_json(self.folder / MANIFEST, {**manifest, SEAL: _seal_of(manifest)})
+
+    def is_sealed(self) -> bool | None:
+        """Whether the manifest is as it was written; None: by a version that put no seal on it."""
+        seal = parse_json(read_text(self.folder / MANIFEST)).get(SEAL)
+        return None if seal is None else bool(seal == _seal_of(self.manifest()))
+
+    def note_kept(self, *names: str) -> None:
+        """Let the manifest say what these files hold now. Whoever calls holds the folder."""
+        hashes = {name: sha256(read_regular(self.folder / name)).hexdigest() for name in names}
+        manifest = self.manifest()
+        self.write_manifest(manifest | {KEPT: manifest.get(KEPT, {}) | hashes})
 
     def lines(self) -> dict[str, str] | None:
         """Cell key -> what the cell's journal lines name as their run (None: the manifest does not say)."""

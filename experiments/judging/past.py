@@ -12,7 +12,7 @@ from arena.config import RunConfig, load_config, merge, validate_config
 from arena.errors import ConfigError, DatasetError, RunStoreError
 from arena.judges.labels import read_labels
 from arena.report.leaderboard import Leaderboard
-from arena.store import FINISHED, RunStore
+from arena.store import FINISHED, LABELS, RunStore
 from experiments.judging.run import judge_past_run
 from experiments.process.resuming import resume_command
 from experiments.scoring.conclusion import PastRun, conclude_run, open_past_run
@@ -53,6 +53,7 @@ def judge_folder(
         config = _with_judge(run, judge_from, options)
         if labels is not None:
             store.write_labels(_checked(run, labels))
+            store.note_kept(LABELS)
         again = f"arena judge {shlex.quote(str(store.folder))}"
         judge_past_run(replace(run, config=config), reporter, again=again)
         store.seal(run.plan.keys())

@@ -9,7 +9,7 @@ from pathlib import Path
 from arena.errors import DatasetError
 from arena.judges.labels import Label, label_lines, labels_by_place, reviewed_labels
 from arena.plan import Key
-from arena.store import LABELS, SCORES, RunStore, write_review
+from arena.store import LABELS, REVIEW, SCORES, RunStore, write_review
 from experiments.reviewing.agreement import COUNTERPARTS, CriterionReview, commonest, review_criterion, voices
 from experiments.reviewing.judged_rows import read_judged
 from experiments.reviewing.ratings import Rating, merge_ratings, rating_lines, read_ratings
@@ -74,6 +74,7 @@ def import_sheets(run_folder: Path, sheets: Sequence[Path], reporter: Reporter, 
         labels = reviewed_labels(before, reviewed)
         write_review(store.folder, rating_lines(merged.ratings))
         store.write_labels(label_lines(labels))
+        store.note_kept(REVIEW, LABELS)
         conclude_run(store, reporter, dataset=run.dataset)
         scores = _scores(store)
     return Review(

@@ -13,7 +13,7 @@ from typing import Any
 from arena.config import fingerprint, validate_config
 from arena.errors import RunStoreError
 from arena.report.leaderboard import Leaderboard
-from arena.store import PAID, PROBE, RECORDS, RUNNING, STOPPED, SUPERSEDED, VERDICTS, RunStore
+from arena.store import LABELS, PAID, PROBE, RECORDS, RUNNING, STOPPED, SUPERSEDED, VERDICTS, RunStore
 from experiments.costs.spending import GIVEN_UP, paid_lines, paid_note
 from experiments.manifests.extending import check_version, listed
 from experiments.manifests.sessions import changed_between
@@ -151,6 +151,8 @@ def _join(stores: Sequence[RunStore], target: RunStore, into: Path, reporter: Re
     target.write_journal(PAID, _payments(stores))
     target.write_manifest(_manifest(stores, into, reporter))
     target.write_manifest(target.manifest() | paid_note(target))
+    if labels:
+        target.note_kept(LABELS)
 
 
 def _union(stores: Sequence[RunStore], name: str) -> Iterator[bytes]:

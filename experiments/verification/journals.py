@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import Any
 
 from arena.config import RunConfig
 from arena.journal import RECORD_LINES, VERDICT_LINES, record_of, scan
+from arena.json_reading import read_regular
 from arena.llm.budget import Spent
-from arena.store import FINISHED, PAID, PROBE, RECORDS, SUPERSEDED, VERDICTS, RunStore
+from arena.store import FINISHED, KEPT, LABELS, PAID, PROBE, RECORDS, REVIEW, SUPERSEDED, VERDICTS, RunStore
 from arena.types import PaidAttempt
 from experiments.costs.spending import SPENT, attempts_of
 from experiments.verification.check import Check, found
@@ -39,6 +41,18 @@ def check_verdicts(store: RunStore) -> Check:
         if (verdict.cell, verdict.question_id) not in planned:
             wrong[f"verdicts on {verdict.question_id} of {verdict.cell}, which is not planned"] += 1
     return found(VERDICTS, (f"{number} {text}" for text, number in wrong.items()), f"{n} verdicts")
+
+
+def check_kept(store: RunStore) -> Iterator[Check]:
+    """What people handed in, against the hashes in the manifest."""
+    hashes = store.manifest().get(KEPT, {})
+    for name in (LABELS, REVIEW):
+        path = store.folder / name
+        if name in hashes:
+            same = sha256(read_regular(path)).hexdigest() == hashes[name]
+            yield found(name, [] if same else ["it is not as it was handed in"], "as it was handed in")
+        elif path.exists():
+            yield Check(name, "not checked", ("the manifest has no hash of it: an earlier version wrote it",))
 
 
 def check_others(store: RunStore) -> Iterator[Check]:

@@ -7,11 +7,16 @@ from functools import partial
 from itertools import chain, zip_longest
 from typing import Any
 
+from arena.json_reading import read_regular
+from arena.report.page.render import render
 from arena.scoring import ScoreTable
 from arena.scoring.columns import question_columns, score_columns
-from arena.store import CALLS, LEADERBOARD, QUESTIONS, SCORES, RunStore
+from arena.store import CALLS, LEADERBOARD, QUESTIONS, REPORT, SCORES, RunStore
 from arena.store.calls import call_lines
+from experiments.reporting.source import page_source
 from experiments.scoring.conclusion import PastRun, board_of, score_run
+from experiments.terminal.console import Console
+from experiments.terminal.progress import Reporter
 from experiments.verification.check import Check, attempted, found
 
 
@@ -21,6 +26,15 @@ def check_results(run: PastRun) -> Iterator[Check]:
     yield attempted(LEADERBOARD, partial(_check_leaderboard, run, table))
     for name, columns in ((SCORES, score_columns(table)), (QUESTIONS, question_columns(table))):
         yield attempted(name, partial(_check_table, run.store, name, columns))
+
+
+def check_report(store: RunStore) -> Iterator[Check]:
+    """The page, made again and compared."""
+    if not (store.folder / REPORT).exists():
+        return
+    quiet = Reporter(Console(stderr=True), quiet=True)
+    wrong = _lines_apart(read_regular(store.folder / REPORT).decode(), render(page_source(store, quiet)))
+    yield found(REPORT, [f"{len(wrong)} lines are not what the run's files give"] if wrong else [], "the same page")
 
 
 def check_calls(store: RunStore) -> Check:

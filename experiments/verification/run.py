@@ -9,20 +9,34 @@ from typing import Any
 
 from arena.config import RunConfig, validate_config
 from arena.errors import UserError
-from arena.store import CALLS, FINISHED, LEADERBOARD, PAID, QUESTIONS, RECORDS, SCORES, VERDICTS, RunStore
+from arena.store import (
+    CALLS,
+    FINISHED,
+    LEADERBOARD,
+    MANIFEST,
+    PAID,
+    QUESTIONS,
+    RECORDS,
+    REPORT,
+    SCORES,
+    VERDICTS,
+    RunStore,
+)
 from arena.types import Dataset
 from experiments.manifests.extending import check_version
 from experiments.scoring.conclusion import data_of, open_past_run
 from experiments.verification.check import Check, attempted, several
 from experiments.verification.here import check_here, check_index, check_weights
-from experiments.verification.journals import check_others, check_payments, check_records, check_verdicts
-from experiments.verification.results import check_calls, check_results
+from experiments.verification.journals import check_kept, check_others, check_payments, check_records, check_verdicts
+from experiments.verification.results import check_calls, check_report, check_results
 from experiments.verification.settings import (
     check_contestants,
     check_dataset,
     check_fingerprints,
+    check_judge,
     check_model,
     check_prices,
+    check_seal,
     check_sessions,
     check_settings,
 )
@@ -43,15 +57,18 @@ def verify_run(folder: Path, data_at: str | None = None) -> list[Check]:
     manifest, plan = store.manifest(), store.whole_plan()
     config = validate_config(manifest["config"], f"run {store.run_id!r}")
     checks = [*several("status", check_sessions(manifest))]
+    checks.append(attempted(MANIFEST, partial(check_seal, store)))
     checks.append(attempted("settings", partial(check_settings, manifest, config)))
     checks.append(attempted("fingerprints", partial(check_fingerprints, manifest, plan)))
     checks.append(attempted("code and prompts", partial(check_contestants, manifest)))
     checks.append(attempted("model file", partial(check_model, manifest, config)))
     checks.append(attempted("prices", partial(check_prices, manifest, config)))
+    checks += several("judge", check_judge(manifest, config))
     checks += several("weights", check_weights(manifest, config))
     checks.append(attempted(RECORDS, partial(check_records, store)))
     checks.append(attempted(VERDICTS, partial(check_verdicts, store)))
     checks += several("journals", check_others(store))
+    checks += several("kept", check_kept(store))
     checks.append(attempted(PAID, partial(check_payments, store, manifest, config)))
     checks += _on_data(store, manifest, config)
     if manifest["status"] == FINISHED:
@@ -73,7 +90,12 @@ def _on_data(store: RunStore, manifest: Mapping[str, Any], config: RunConfig) ->
     if manifest["status"] != FINISHED:
         yield from (Check(name, "not checked", ("the run is not finished",)) for name in _SCORED)
     else:
-        yield from several(LEADERBOARD, _results(store, dataset))
+        results = list(several(LEADERBOARD, _results(store, dataset)))
+        yield from results
+        if all(check.state == "ok" for check in results):
+            yield from several(REPORT, check_report(store))
+        elif (store.folder / REPORT).exists():
+            yield Check(REPORT, "not checked", ("it is made of files that differ",))
 
 
 def _results(store: RunStore, dataset: Dataset) -> Iterator[Check]:

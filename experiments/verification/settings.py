@@ -8,11 +8,15 @@ from typing import Any
 
 from arena.config import RunConfig
 from arena.errors import WeightsError
+from arena.judges.subject import NEEDS
 from arena.llm import model_sha256
 from arena.plan import RunPlan
+from arena.store import MANIFEST, RunStore
 from arena.types import Dataset
+from experiments.judging.opening import identity_of
 from experiments.manifests.manifest import prices_of
 from experiments.process.imported import IMPORTED
+from experiments.scoring.conclusion import JUDGES
 from experiments.setup.identity import (
     contestant_identity,
     differences,
@@ -83,6 +87,32 @@ def check_prices(manifest: Mapping[str, Any], config: RunConfig) -> Check:
     here = prices_of(config, manifest["started"])
     wrong = differences({name: manifest[name] for name in here}, here)
     return found("prices", wrong, f"{manifest['prices']['source']}, as of {manifest['prices']['as_of']}")
+
+
+def check_seal(store: RunStore) -> Check:
+    """The manifest as a whole against what it said of itself when it was written: warnings, sessions, judge and all."""
+    sealed = store.is_sealed()
+    if sealed is None:
+        return Check(MANIFEST, "note", ("it has no seal: an earlier version wrote it",))
+    return found(MANIFEST, [] if sealed else ["it is not as it was written: somebody edited it"], "as it was written")
+
+
+def check_judge(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[Check]:
+    """Whose verdicts count, against the judge in the settings and its prompts as installed here."""
+    from arena.judges.identity import judge_shas
+
+    known = manifest.get(JUDGES)
+    if config.judge is None or not known:
+        return
+    metrics = [metric for metric in config.judge.metrics if metric in known and not NEEDS[metric].embedder]
+    try:
+        content = model_sha256(config.judge.llm, _only_if_here)
+    except WeightsError as error:
+        yield Check("judge", "not checked", (str(error),))
+        return
+    here = judge_shas(identity_of(config.judge, content), metrics)
+    wrong = differences({metric: known[metric] for metric in metrics}, dict(here))
+    yield found("judge", wrong, ", ".join(metrics))
 
 
 def check_sessions(manifest: Mapping[str, Any]) -> Iterator[Check]:

@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from arena.store import CALLS, LEADERBOARD, QUESTIONS, SCORES
+from arena.store import CALLS, LEADERBOARD, QUESTIONS, REPORT, SCORES
 from experiments.verification.check import Check
 
 _STYLES = {"ok": "green", "differs": "bold red", "not checked": "yellow", "note": "cyan"}
@@ -33,7 +33,10 @@ def verdict_text(run_folder: Path, checks: Sequence[Check]) -> str:
     left = f" Not checked: {', '.join(unchecked)}." if unchecked else ""
     if not differing:
         return f"Verified: nothing differs.{left}"
-    again = f" arena score {shlex.quote(str(run_folder))} derives them anew." if {*differing} <= _DERIVED else ""
+    again = ""
+    if {*differing} <= {*_DERIVED, REPORT}:
+        command, what = ("report", "it") if differing == [REPORT] else ("score", "them")
+        again = f" arena {command} {shlex.quote(str(run_folder))} derives {what} anew."
     return f"Not verified: {', '.join(differing)}.{again}{left}"
 
 

@@ -127,6 +127,23 @@ def no_leaderboard(run: Path) -> None:
     (run / "leaderboard.json").unlink()
 
 
+def a_warning_less(run: Path) -> None:
+    edited(run / "manifest.json", lambda it: it.update(warnings=["nothing to see"]))
+
+
+def another_session(run: Path) -> None:
+    edited(run / "manifest.json", lambda it: it["sessions"][0].update(seconds=1.0))
+
+
+def another_judge(run: Path) -> None:
+    edited(run / "manifest.json", lambda it: it.update(judges={"faithfulness": "judge_0"}))
+
+
+def a_better_page(run: Path) -> None:
+    text = (run / "report.html").read_text(encoding="utf-8")
+    (run / "report.html").write_text(text.replace("vanilla", "vanila", 1), encoding="utf-8")
+
+
 def not_finished(run: Path) -> None:
     edited(run / "manifest.json", lambda it: it.update(status="stopped"))
 
@@ -166,6 +183,10 @@ def test_a_run_of_an_earlier_version_has_no_ledger_of_payments_and_is_verified(r
         (no_questions, {"questions.parquet"}, "cannot read questions.parquet of run 'r1'"),
         (half_a_table, {"scores.parquet"}, "cannot read scores.parquet of run 'r1'"),
         (no_leaderboard, {"leaderboard.json"}, "cannot read leaderboard.json of run 'r1'"),
+        (a_warning_less, {"manifest.json"}, "somebody edited it"),
+        (another_session, {"manifest.json"}, "somebody edited it"),
+        (another_judge, {"manifest.json"}, "somebody edited it"),
+        (a_better_page, {"report.html"}, "1 lines are not what the run's files give"),
         (not_finished, {"status"}, "stopped: arena run --resume finishes it"),
     ],
 )
@@ -205,7 +226,7 @@ def test_one_derived_file_is_named_alone(run: Path, damage: Callable[[Path], Non
     damage(run)
     checks = verify_run(run)
     (differing,) = [check.name for check in checks if check.state == "differs"]
-    assert verdict_text(run, checks) == f"Not verified: {differing}. arena score {run} derives them anew."
+    assert verdict_text(run, checks).startswith(f"Not verified: {differing}. arena score {run} derives them anew.")
 
 
 def test_what_the_checks_come_to_is_said_in_one_line(run: Path, jsonl_folder: Path) -> None:
@@ -235,3 +256,21 @@ def test_checks_are_shown_as_a_table_and_as_json(run: Path, capfd: pytest.Captur
     shown = json.loads(capfd.readouterr().out)
     assert (ended.value.exit_code, shown["run_id"], shown["verified"]) == (1, "r1", False)
     assert [one["name"] for one in shown["checks"] if one["state"] == "differs"] == ["leaderboard.json"]
+
+
+def test_what_people_handed_in_is_held_to_its_hash_and_the_judge_to_its_verdicts(
+    arena: Arena, study: Path, tmp_path: Path
+) -> None:
+    study.write_text(study.read_text() + "strategies: [closed_book]\njudge: {metrics: [answer_accuracy]}\n")
+    done = arena("run", study, "--run-id", "r1", "--no-report", "--judge", "fake:")
+    assert done.code == 0, done.err
+    store = RunStore.open(tmp_path / "runs" / "r1")
+    with store.holding():
+        store.write_labels("")
+        store.note_kept("labels.jsonl")
+    found = states(verify_run(store.folder))
+    assert (found["judge"], found["labels.jsonl"], found["manifest.json"]) == ("ok", "ok", "ok")
+    store.write_manifest(store.manifest() | {"judges": {"answer_accuracy": "judge_0"}})
+    store.write_labels("\n")
+    found = states(verify_run(store.folder))
+    assert (found["judge"], found["labels.jsonl"], found["manifest.json"]) == ("differs", "differs", "ok")
