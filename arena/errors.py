@@ -15,6 +15,7 @@
     +-- TrackingError            MLflow could not be written; the run itself is whole
     +-- ModelCallError           one call to a language model failed after all its attempts
     |   +-- UnreadableReplyError a reply is not in the form asked for, not even after a repair turn
+    |   +-- PromptTooLongError   the prompt is longer than the model's window
     +-- AllowanceSpent           one question has used up its calls or tokens; its strategy ends with what it has
     +-- StrategyError            a strategy broke its contract on one question
 
@@ -105,6 +106,10 @@ class UnreadableReplyError(ModelCallError):
     def __init__(self, message: str, raw: str) -> None:
         super().__init__(message)
         self.raw = raw
+
+
+class PromptTooLongError(ModelCallError):
+    """A server refused a prompt because it does not fit the model's window; with less evidence it may."""
 
 
 class AllowanceSpent(ArenaError):  # noqa: N818  it ends a question's search, and is no error of anyone

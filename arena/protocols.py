@@ -79,6 +79,10 @@ class ChatModel(Protocol):
         """`PROVIDER:NAME`, the identity that goes into a cell."""
         ...
 
+    async def fits(self, request: ModelRequest) -> bool:
+        """Whether prompt and reply fit the model's window, as far as that is known; True where it is not."""
+        ...
+
     async def complete(self, request: ModelRequest) -> Reply:
         """Ask once. A call that fails is a reply whose `call.error` is set.
 
@@ -126,6 +130,10 @@ class Writer(Protocol):
     Every method raises `ModelCallError` when a call failed and `AllowanceSpent` when the question may ask no more; the
     ledger has the calls either way.
     """
+
+    async def fits(self, messages: Sequence[Message], *, room: int | None = None) -> bool:
+        """Whether the messages and a reply fit the model's window, as far as that is known; asks no model."""
+        ...
 
     async def write(self, messages: Sequence[Message], *, role: str, room: int | None = None) -> str:
         """The reply's text. `room`: tokens it needs at least, where that is more than the model's setting."""

@@ -52,9 +52,10 @@ class GraphStrategy:
                 "reached, such as a number of rounds"
             ) from None
         except AllowanceSpent as spent:
-            state |= await self.salvage(state, Runtime(context=tools))
+            made = await self.salvage(state, Runtime(context=tools))
             stopped = Decision("allowance", "spent", changed=("answer",), subject=str(spent))
-            return Attempt(state["answer"], (*state.get("decisions", ()), stopped))
+            decisions = (*state.get("decisions", ()), *made.get("decisions", ()), stopped)
+            return Attempt(made["answer"], decisions)
         if "answer" not in state:
             raise StrategyError("the graph ended without an answer: some path does not write `answer`")
         return Attempt(state["answer"], tuple(state.get("decisions", ())))

@@ -15,6 +15,7 @@ from arena.errors import StrategyError
 from arena.protocols import Tools, Writer
 from arena.types import Answer, Passage, ShownDocument
 from strategies.answer_prompt import answer_prompt
+from strategies.fitting import from_passages
 from strategies.parsing import cited_documents, parse_answer
 from strategies.state import RagState
 
@@ -36,14 +37,18 @@ async def retrieve(state: RagState, runtime: Runtime[Tools]) -> RagState:
 
 async def generate(state: RagState, runtime: Runtime[Tools]) -> RagState:
     """Write the final answer from the passages in hand (none: from the model's own knowledge)."""
-    passages = state.get("passages", ())
-    messages = answer_prompt(state["question"], passages, state["style"])
-    reply = await writer_of(runtime.context).write(
-        messages, role="generate", room=SUMMARY_MAX_TOKENS if state["style"] == "summary" else None
+    writer, room = writer_of(runtime.context), SUMMARY_MAX_TOKENS if state["style"] == "summary" else None
+    reply, passages, left_out = await from_passages(
+        writer,
+        lambda shown: answer_prompt(state["question"], shown, state["style"]),
+        state.get("passages", ()),
+        lambda messages, _: writer.write(messages, role="generate", room=room),
+        room=room,
     )
     parsed = parse_answer(reply)
     cited = cited_documents(parsed.cited, passages)
-    return {"answer": answer_from(passages, state, parsed.text, abstained=parsed.abstained, cited_ids=cited)}
+    answer = answer_from(passages, state, parsed.text, abstained=parsed.abstained, cited_ids=cited)
+    return {"answer": answer, "decisions": left_out} if left_out else {"answer": answer}
 
 
 def answer_from(

@@ -49,6 +49,9 @@ class ScriptedWriter:
     def prompts(self, role: str) -> list[str]:
         return [prompt for asked, prompt in self.asked if asked == role]
 
+    async def fits(self, messages: Sequence[Message], *, room: int | None = None) -> bool:
+        return True
+
     async def write(self, messages: Sequence[Message], *, role: str, room: int | None = None) -> str:
         return self.text(role, self._note(role, messages[-1].content))
 

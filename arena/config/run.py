@@ -131,6 +131,8 @@ class RunConfig(Settings):
         # Younger than the runs that have them as they are by default.
         if self.llm.reasoning_marks == REASONING_MARKS:
             del fields["llm"]["reasoning_marks"]
+        if self.llm.context_tokens is None:
+            del fields["llm"]["context_tokens"]
         if not self.abstentions:
             del fields["abstentions"]
         return fields

@@ -39,6 +39,11 @@ class LLMSettings(Settings):
     max_tokens: int = Field(
         default=256, ge=1, description="Upper bound of a reply in the model's tokens; reasoning counts."
     )
+    context_tokens: int | None = Field(
+        default=None,
+        ge=64,
+        description="The model's window, prompt and reply together; None = as the model or its server says.",
+    )
     seed: int | None = Field(default=0, description="Of a prompt's first sample; the n-th after it gets seed + n.")
     timeout_seconds: float = Field(default=120.0, gt=0)
     max_attempts: int = Field(

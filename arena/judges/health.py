@@ -47,6 +47,9 @@ class _Patient:
     def name(self) -> str:
         return self.inner.name
 
+    async def fits(self, request: ModelRequest) -> bool:
+        return await self.inner.fits(request)
+
     async def complete(self, request: ModelRequest) -> Reply:
         with anyio.move_on_after(self.seconds):
             return await self.inner.complete(request)

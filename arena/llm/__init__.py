@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -132,7 +133,7 @@ async def _open(settings: LLMSettings, weights: Callable[[str], Path], stack: As
 
 
 async def _open_remote(settings: LLMSettings, provider: str, stack: AsyncExitStack) -> ModelAccess:
-    from arena.llm.endpoint import check_endpoint, checked_url, model_http_client
+    from arena.llm.endpoint import check_endpoint, checked_url, model_http_client, served_window
     from arena.llm.remote import remote_access, takes_http_client
 
     if settings.base_url is not None:
@@ -143,5 +144,7 @@ async def _open_remote(settings: LLMSettings, provider: str, stack: AsyncExitSta
         http_client = await stack.enter_async_context(model_http_client(settings.timeout_seconds))
     access = remote_access(settings, http_client)
     if access.endpoint is not None:
-        await check_endpoint(access.endpoint, access.key, access.key_variable)
+        models = await check_endpoint(access.endpoint, access.key, access.key_variable)
+        if access.window is None and settings.base_url is not None:
+            access = replace(access, window=await served_window(models, access, parse_model(settings).name))
     return access

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from arena.protocols import Message
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -42,6 +44,26 @@ class Dialect:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """How much a model reads and writes in one call. `tokens`: prompt and reply together.
+
+    `count`: tokens of a conversation by the model's own tokenizer (None = it cannot be asked); it gives None where it
+    fails. `source`: who says so, for messages.
+    """
+
+    tokens: int
+    source: str
+    count: Callable[[Sequence[Message]], Awaitable[int | None]] | None = None
+
+
+def bounded(window: Window | None, tokens: int | None) -> Window | None:
+    """The window as the settings bound it; None = not known."""
+    if tokens is None:
+        return window
+    return Window(tokens, "llm.context_tokens", None if window is None else window.count)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelAccess:
     """A LangChain model, ready to be asked.
 
@@ -49,7 +71,7 @@ class ModelAccess:
     environment variable the key came from) are for messages, `key` and `other_secrets` are known in order to keep them
     out. `default_concurrency`: attempts in flight where the settings do not say. `engine`: what runs the model in this
     process, with its version. `place`: where its package sends requests of its own accord, by a variable that no
-    config shows. `dropped`: parameters that its package leaves out of its own accord.
+    config shows. `dropped`: parameters that its package leaves out of its own accord. `window`: None = not known.
     """
 
     chat: BaseChatModel
@@ -63,6 +85,7 @@ class ModelAccess:
     engine: str | None = None
     place: Mapping[str, str] = field(default_factory=dict, repr=False)
     dropped: tuple[str, ...] = ()
+    window: Window | None = None
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import anyio
 
 from arena.config import LLMSettings
 from arena.errors import BudgetError, ModelSetupError, RunStoreError, UserError
-from arena.llm.access import ModelAccess
+from arena.llm.access import ModelAccess, Window, bounded
 from arena.llm.breaker import Breaker
 from arena.llm.budget import Budget
 from arena.llm.cache import CachedReply, ReplyCache
@@ -24,7 +24,7 @@ from arena.llm.cache_key import cache_key
 from arena.llm.capabilities import Capabilities
 from arena.llm.faults import Fault, causes, read_fault
 from arena.llm.keyed_lock import KeyedLock
-from arena.llm.limits import RateLimits, estimated_prompt_tokens, estimated_tokens
+from arena.llm.limits import RateLimits, cautious_tokens, estimated_prompt_tokens, estimated_tokens, prompt_fits
 from arena.llm.metering import GIVEN_UP, Exchange, Metering
 from arena.llm.parameters import Parameters, parameters_of
 from arena.llm.response import Response, as_spoken, read_completion, read_message
@@ -91,6 +91,7 @@ class LLMClient:
         self._requests_under_way = UnderWay()
         self._calls_under_way = UnderWay()
         self._stopped_by: UserError | None = None
+        self._window = bounded(access.window, settings.context_tokens)
         self._chats = ConfiguredChats(access.chat, access.dialect)
         self._dropped: set[str] = set()
 
@@ -99,9 +100,24 @@ class LLMClient:
         return self._name
 
     @property
+    def window(self) -> Window | None:
+        """How much the model reads and writes in one call; None = not known."""
+        return self._window
+
+    @property
     def dropped(self) -> tuple[str, ...]:
         """The parameters that were left out of calls because the model refuses them, replayed calls included."""
         return tuple(sorted(self._dropped))
+
+    async def fits(self, request: ModelRequest) -> bool:
+        window = self._window
+        if window is None or isinstance(request.prompt, str):
+            return True
+        left = window.tokens - (request.limit or max(self._settings.max_tokens, request.room or 0))
+        if prompt_fits(request.prompt, left):
+            return True
+        counted = None if window.count is None else await window.count(request.prompt)
+        return (cautious_tokens(request.prompt) if counted is None else counted) <= left
 
     async def complete(self, request: ModelRequest) -> Reply:
         try:

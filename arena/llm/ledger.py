@@ -10,7 +10,7 @@ from typing import TypeVar
 import anyio
 from pydantic import BaseModel
 
-from arena.errors import AllowanceSpent, ModelCallError, UnreadableReplyError
+from arena.errors import AllowanceSpent, ModelCallError, PromptTooLongError, UnreadableReplyError
 from arena.llm import judging, structured
 from arena.llm.allowance import FINAL_CALLS, FINAL_ROLE, UNBOUNDED, Allowance
 from arena.llm.metering import GIVEN_UP, Metering
@@ -21,6 +21,14 @@ S = TypeVar("S", bound=BaseModel)
 
 # What servers of reasoning models say when a reply's bound leaves no room for anything but reasoning.
 _BOUND_REFUSED = re.compile(r"max[_ ](?:completion[_ ]|output[_ ])?tokens|output limit", re.IGNORECASE)
+
+
+_TOO_LONG = re.compile(
+    r"context[ _](?:length|size|window)|maximum (?:context|prompt|input)|(?:prompt|input) is too long|"
+    r"(?:prompt|input) (?:tokens )?exceeds?|too many (?:input )?tokens|reduce the length of the",
+    re.IGNORECASE,
+)
+"""What servers say of a prompt that is longer than the model's window."""
 
 
 class Ledger:
@@ -44,6 +52,9 @@ class Ledger:
     def calls(self) -> tuple[LLMCall, ...]:
         """The calls that have ended, given up or not, in the order in which they were asked."""
         return tuple(entry for entry in self._entries if entry is not None)
+
+    async def fits(self, messages: Sequence[Message], *, room: int | None = None) -> bool:
+        return await self._model.fits(ModelRequest(tuple(messages), "", room=room))
 
     async def write(self, messages: Sequence[Message], *, role: str, room: int | None = None) -> str:
         return _text(await self._enter(ModelRequest(tuple(messages), role, room=room)))
@@ -146,7 +157,8 @@ class Ledger:
         if reply.text is None:
             number = len(reply.call.attempts)
             attempts = f"{number} attempt{'s' if number != 1 else ''}"
-            raise ModelCallError(f"{self._who(request.role)}, after {attempts}: {reply.call.error}")
+            kind = PromptTooLongError if _TOO_LONG.search(reply.call.error or "") else ModelCallError
+            raise kind(f"{self._who(request.role)}, after {attempts}: {reply.call.error}")
         return reply
 
     def _who(self, role: str) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import anyio
 
-from arena.protocols import ModelRequest
+from arena.protocols import Message, ModelRequest
 
 if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter
 
 _CHARS_PER_TOKEN = 4
 _TOKENS_PER_TURN = 4
+_TOKENS_OF_TEMPLATE = 8  # of a turn's marks in a chat template
 _MINUTE_SECONDS = 60.0
 
 
@@ -55,6 +57,24 @@ class RateLimits:
         """Set `used` against what was reserved; None = unknown, the estimate stands."""
         if self._tokens is not None and used is not None:
             self._owed += used - reserved
+
+
+def prompt_fits(messages: Sequence[Message], tokens: int) -> bool | None:
+    """Whether a conversation surely has at most `tokens`; None = it may have more.
+
+    No common tokenizer makes more tokens than half the bytes of a text of natural language.
+    """
+    sure = sum(_bytes(turn) // 2 + _TOKENS_OF_TEMPLATE for turn in messages)
+    return True if sure <= tokens else None
+
+
+def cautious_tokens(messages: Sequence[Message]) -> int:
+    """Tokens of a conversation where no tokenizer can be asked: three bytes a token, which is more than most make."""
+    return sum(-(-_bytes(turn) // 3) + _TOKENS_OF_TEMPLATE for turn in messages)
+
+
+def _bytes(turn: Message) -> int:
+    return len(turn.content.encode("utf-8", "replace"))
 
 
 def estimated_tokens(request: ModelRequest, max_tokens: int | None) -> int:

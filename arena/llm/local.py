@@ -22,9 +22,9 @@ import anyio
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
-from arena.llm.access import PLAIN, Dialect, ModelAccess
+from arena.llm.access import PLAIN, Dialect, ModelAccess, Window
 from arena.llm.completions import OpenAICompletions
-from arena.llm.endpoint import model_http_client
+from arena.llm.endpoint import llama_counter, model_http_client
 from arena.llm.remote import openai_dialect
 
 CONTEXT_TOKENS = 8192
@@ -67,7 +67,8 @@ async def local_access(settings: LLMSettings, name: str, weights: Callable[[str]
 
     path = local_file(name, weights)
     key = secrets.token_hex(16)
-    server = await anyio.to_thread.run_sync(_serve, path, key)
+    window = settings.context_tokens or CONTEXT_TOKENS
+    server = await anyio.to_thread.run_sync(_serve, path, key, window)
     try:
         # Proxies of the environment are for other machines.
         async with model_http_client(settings.timeout_seconds, obeys_environment=False) as http_client:
@@ -91,12 +92,19 @@ async def local_access(settings: LLMSettings, name: str, weights: Callable[[str]
                 key=key,
                 default_concurrency=1,
                 engine=f"xllamacpp {version('xllamacpp')}",
+                window=Window(
+                    window,
+                    "llm.context_tokens" if settings.context_tokens else "the arena's own server",
+                    llama_counter(
+                        server.listening_address, {"Authorization": f"Bearer {key}"}, obeys_environment=False
+                    ),
+                ),
             )
     finally:
         del server  # the last reference: stops the server and frees the model
 
 
-def _serve(path: Path, key: str) -> Any:
+def _serve(path: Path, key: str, window: int) -> Any:
     """A running `xllamacpp.Server`; it stops when the last reference to it goes."""
     import xllamacpp
 
@@ -106,7 +114,7 @@ def _serve(path: Path, key: str) -> Any:
     params.api_keys = [key]
     params.verbosity = _ERRORS_ONLY
     params.ui = params.endpoint_slots = params.fit_params = False
-    params.n_ctx = CONTEXT_TOKENS
+    params.n_ctx = window
     params.n_parallel = 1
     params.n_batch = params.n_ubatch = _BATCH_TOKENS
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED

@@ -24,7 +24,8 @@ class Provider:
     """One provider of LangChain's `init_chat_model` and the names it has for our settings (None = has none).
 
     `no_retries` turns the package's own retries off. `endpoint` is where it is without a `base_url`; it is passed on
-    even so, because the package would else take another from variables that no config shows. `logprobs` and `schema`
+    even so, because the package would else take another from variables that no config shows. `window_field` sets how
+    much the model reads (None = it cannot be set). `logprobs` and `schema`
     are for packages that do not build on LangChain's OpenAI model; see `Dialect`.
     """
 
@@ -33,6 +34,7 @@ class Provider:
     limit_field: str = "max_tokens"
     seed_field: str | None = "seed"
     timeout_field: str | None = "timeout"
+    window_field: str | None = None
     no_retries: Mapping[str, int] = field(default_factory=lambda: {"max_retries": 0})
     endpoint: str | None = None
     logprobs: bool = True
@@ -57,6 +59,7 @@ PROVIDERS: Mapping[str, Provider] = {
         "langchain-ollama",
         keyed=False,
         limit_field="num_predict",
+        window_field="num_ctx",  # it cuts a longer prompt off without a word
         timeout_field=None,
         no_retries={},
         endpoint="http://127.0.0.1:11434",

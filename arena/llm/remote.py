@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from arena.config import LLMSettings, api_key
 from arena.errors import ConfigError, ModelSetupError
-from arena.llm.access import PLAIN, Dialect, ModelAccess
+from arena.llm.access import PLAIN, Dialect, ModelAccess, Window
 from arena.llm.completions import OpenAICompletions
 from arena.llm.parameters import TEMPERATURE, TOP_P
 from arena.llm.providers import COMPATIBLE, OTHER_PROVIDERS, PROVIDERS, ModelName, Provider, parse_model
 from arena.network import redacted
+from arena.types import known_count
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -50,6 +51,7 @@ def remote_access(settings: LLMSettings, http_client: Any = None) -> ModelAccess
             (provider.seed_field, settings.seed),
             (provider.timeout_field, settings.timeout_seconds),
             ("top_p", settings.top_p),
+            (provider.window_field, settings.context_tokens),
             ("base_url", endpoint),
             ("api_key", key),
             ("http_async_client", http_client),
@@ -68,7 +70,14 @@ def remote_access(settings: LLMSettings, http_client: Any = None) -> ModelAccess
         other_secrets=_secrets(chat),
         place=_place(chat, endpoint),
         dropped=_left_out(chat, settings),
+        window=_profiled(chat) if settings.base_url is None else None,
     )
+
+
+def _profiled(chat: BaseChatModel) -> Window | None:
+    """The window by LangChain's own profile of a model; None where it has none."""
+    tokens = known_count((getattr(chat, "profile", None) or {}).get("max_input_tokens"))
+    return Window(tokens, "its LangChain profile") if tokens else None
 
 
 def takes_http_client(provider: str) -> bool:

@@ -30,7 +30,9 @@ from arena.report.validity import (
     IndexFacts,
     ValidityWarning,
     dropped_parameters,
+    failed_questions,
     find_warnings,
+    fitted_prompts,
     uncalibrated_thresholds,
 )
 from arena.scoring import CellScores, ScoreTable
@@ -146,6 +148,8 @@ def build_leaderboard(
                 indexes,
                 dropped_parameters(table.cells),
                 uncalibrated_thresholds(table.cells),
+                fitted_prompts(table.cells),
+                failed_questions(table.cells),
             )
         ),
     )

@@ -58,11 +58,7 @@ def legend(board: Leaderboard) -> str:
 
 def notes(board: Leaderboard, dropped: Sequence[Column] = ()) -> list[str]:
     """What went wrong in the run, what limits it, and what the table had no room for; one sentence each."""
-    failed = sum(cell.n_failed for cell in board.cells)
-    lines = []
-    if failed:
-        lines.append(f"{_questions(failed)} failed: see `failure` in records.jsonl.")
-    lines += warning_lines(board)
+    lines = warning_lines(board)
     lines += spending_notes(board)
     if detectable := _on_detectable(board):
         lines.append(detectable)

@@ -18,13 +18,15 @@ from arena.report.cell_summary import CellSummary
 from arena.report.metric_summary import COVERAGE_FLOOR
 from arena.report.schema import Row
 from arena.scoring import CellScores
+from arena.scoring.table import FailedKind
 from arena.statistics.power import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
-from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
+from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE
 
 LEAST_TO_DIFFER = 6
 """Questions from which on a paired test at 5 % can show any difference: of 5 the least two-sided p is 2 / 2^5."""
 
 _NAMED = 3
+_MESSAGE_CHARS = 200
 
 
 class ValidityWarning(Row):
@@ -57,7 +59,8 @@ class Facts:
     """What warnings are found in.
 
     `held`: questions of the dataset, None = not known. `dropped`: model -> settings it refused. `uncalibrated`: cell
-    key -> node -> thresholds that nobody chose for its judge.
+    key -> node -> thresholds that nobody chose for its judge. `fitted`: cell key -> questions of which a prompt had to
+    leave evidence out to fit the model's window. `failed`: cell key -> type of failure -> how often, and what it said.
     """
 
     cells: Sequence[CellSummary]
@@ -65,6 +68,8 @@ class Facts:
     indexes: Sequence[IndexFacts] = ()
     dropped: Mapping[str, Sequence[str]] = field(default_factory=dict)
     uncalibrated: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    fitted: Mapping[str, int] = field(default_factory=dict)
+    failed: Mapping[str, Mapping[str, FailedKind]] = field(default_factory=dict)
 
 
 def find_warnings(facts: Facts) -> list[ValidityWarning]:
@@ -138,6 +143,17 @@ def uncalibrated_thresholds(cells: Iterable[CellScores]) -> dict[str, dict[str, 
         for cell in cells
         if cell.decisions.uncalibrated
     }
+
+
+def fitted_prompts(cells: Iterable[CellScores]) -> dict[str, int]:
+    """Cell key -> questions of which a prompt had to leave evidence out; cells without one are not there."""
+    found = {cell.cell.key: cell.decisions.controllers.get(FIT) for cell in cells}
+    return {key: node.questions for key, node in found.items() if node is not None}
+
+
+def failed_questions(cells: Iterable[CellScores]) -> dict[str, Mapping[str, FailedKind]]:
+    """Cell key -> what its questions failed with; cells without a failure are not there."""
+    return {cell.cell.key: cell.failed for cell in cells if cell.failed}
 
 
 def size_statement(asked: int) -> str:
@@ -284,6 +300,38 @@ def _cut_replies(facts: Facts) -> Iterator[ValidityWarning]:
         )
 
 
+def _failed(facts: Facts) -> Iterator[ValidityWarning]:
+    cells: dict[str, list[str]] = {}
+    counts: dict[str, int] = {}
+    messages: dict[str, str] = {}
+    for key, kinds in facts.failed.items():
+        for kind, one in kinds.items():
+            cells.setdefault(kind, []).append(key)
+            counts[kind] = counts.get(kind, 0) + one.questions
+            messages.setdefault(kind, one.message)
+    for kind, keys in cells.items():
+        said = " ".join(messages[kind].split())
+        said = said if len(said) <= _MESSAGE_CHARS else f"{said[: _MESSAGE_CHARS - 3]}..."
+        yield ValidityWarning(
+            code="failed_questions",
+            message=f"{_questions(counts[kind])} failed with {kind}, the first with: {said}",
+            cells=keys,
+            figures={"questions": counts[kind]},
+        )
+
+
+def _fitted(facts: Facts) -> Iterator[ValidityWarning]:
+    if facts.fitted:
+        total = sum(facts.fitted.values())
+        yield ValidityWarning(
+            code="fitted_prompts",
+            message=f"prompts of {_questions(total)} were longer than the model's window, and evidence was left out of "
+            "them: chunk the documents (--set chunking.tokens=N), lower retrieval.k, or use a model with more room",
+            cells=list(facts.fitted),
+            figures={"questions": total},
+        )
+
+
 def _dropped(facts: Facts) -> Iterator[ValidityWarning]:
     for model, names in facts.dropped.items():
         yield ValidityWarning(
@@ -300,6 +348,8 @@ _FINDERS: tuple[Callable[[Facts], Iterable[ValidityWarning]], ...] = (
     _no_corrective_action,
     _low_coverage,
     _cut_replies,
+    _failed,
+    _fitted,
     _dropped,
 )
 

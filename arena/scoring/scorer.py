@@ -12,7 +12,7 @@ from arena.metrics.failures import find_failure
 from arena.plan import Key
 from arena.prices import PriceTable
 from arena.scoring.judged import VerdictShelf, judge_case, shelve
-from arena.scoring.table import CellScores, ScoreTable
+from arena.scoring.table import CellScores, FailedKind, ScoreTable
 from arena.scoring.usage import usage_of
 from arena.types import (
     NO_RETRIEVAL_MODE,
@@ -103,6 +103,9 @@ class _Scorer:
         for call in record.calls:
             if call.dropped:
                 cell.dropped.setdefault(call.model, {}).update(dict.fromkeys(call.dropped))
+        if record.failure is not None:
+            before = cell.failed.get(record.failure.type, FailedKind(0, record.failure.message))
+            cell.failed[record.failure.type] = FailedKind(before.questions + 1, before.message)
         for verdict in verdicts:
             asked = Cell("judge", NO_RETRIEVAL_MODE, verdict.judge, {"base_url": self.judge_base_url})
             cell.judging += account_of(verdict.calls, asked, self.prices)

@@ -13,13 +13,21 @@ from arena.scoring.usage import Usage
 from arena.types import Cell, Score
 
 
+@dataclass(frozen=True, slots=True)
+class FailedKind:
+    """Failures of one type in one cell: how many questions, and the message of the first."""
+
+    questions: int
+    message: str
+
+
 @dataclass(slots=True)
 class CellScores:
     """All scores of one cell, by question id, in the order of the records; and what its branches came to.
 
     `answers`: the words of each answer (None = none). `decisions` counts them, `controllers` holds them against gold.
     `judging`: the judges' calls on the answers, which are not among those of `usage`. `dropped`: model -> the settings
-    that it refused, in the order met.
+    that it refused, in the order met. `failed`: type of failure -> how often, and what the first of its kind said.
     """
 
     cell: Cell
@@ -31,6 +39,7 @@ class CellScores:
     controllers: ControllerTally = field(default_factory=ControllerTally)
     judging: Account = field(default_factory=Account)
     dropped: dict[str, dict[str, None]] = field(default_factory=dict)
+    failed: dict[str, FailedKind] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from arena.types.data import (
 )
 from arena.types.evidence import Hit, LaneHit, Retrieval, RetrievalRequest, RetrievalSeconds, ShownDocument
 from arena.types.run import (
+    FIT,
     GOLD_MODE,
     LIVE_MODE,
     MOST_COUNTED,
@@ -51,6 +52,7 @@ from arena.types.run import (
 from arena.types.score import JudgeMetric, Partial, Score, Verdict, VerdictPart
 
 __all__ = [
+    "FIT",
     "GOLD_MODE",
     "KINDS",
     "LIVE_MODE",

@@ -201,6 +201,10 @@ def _sum_said(counts: Iterable[int | None]) -> int | None:
     return sum(said) if said else None
 
 
+FIT = "fit"
+"""Node of the decision that evidence was left out of a prompt, because the model's window has no room for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """One branch a controller took.

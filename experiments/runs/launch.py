@@ -52,8 +52,10 @@ def settings_of(config: Path | None, options: Mapping[str, Any]) -> RunConfig:
     """The settings of a new run.
 
     The quickstart's limits suit its own very small model: another model brings back the defaults, and
-    `--limit` holds for every cell.
+    `--limit` holds for every cell. A dataset with neither a file nor a model gets a first look.
     """
+    if config is None and "dataset" in options and "model" not in options.get("llm", {}):
+        return validate_config(merge(_first_look(options), options), _TYPED)
     if config is not None or "dataset" in options:
         return load_config(config, options)
     quickstart = load_config(Path(str(files("experiments") / "configs" / QUICKSTART)), {}).model_dump(
@@ -65,6 +67,17 @@ def settings_of(config: Path | None, options: Mapping[str, Any]) -> RunConfig:
     elif "limit" in options.get("sample", {}):
         del quickstart["sample"]["model_limit"]
     return validate_config(merge(quickstart, options), _TYPED)
+
+
+def _first_look(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a first look at own data leaves out, so that the bundled model is done within minutes.
+
+    One retrieval mode, and an even sample for whatever asks the model, as in the quickstart; all questions where
+    `--limit` says how many.
+    """
+    limited = "limit" in options.get("sample", {})
+    sample = {} if limited else {"sample": {"model_limit": 6, "balance": "even"}}
+    return {"modes": ["hybrid"], "llm": {"max_tokens": 32}, **sample}
 
 
 def _continue(

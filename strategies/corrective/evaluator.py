@@ -12,6 +12,7 @@ from arena.protocols import Judgement, Tools
 from arena.types import Passage
 from strategies.corrective.params import CorrectiveParams
 from strategies.corrective.prompts import THREE_WAY, YES_NO, three_way_prompt, yes_no_prompt
+from strategies.fitting import from_passages, shortened
 from strategies.nodes import writer_of
 from strategies.together import all_of
 
@@ -26,12 +27,14 @@ _TRAINED_TIER = {"t5": "T2", "cross_encoder": "T1"}
 class Mark:
     """A passage's score, in [-1, 1] but for a trained evaluator's own scale; `tier` None = no judgement was made.
 
-    `unreadable`: the judgement could not be read, and counts as neither relevant nor irrelevant.
+    `unreadable`: the judgement could not be read, and counts as neither relevant nor irrelevant. `shortened`: only the
+    passage's beginning was judged, because the model's window holds no more.
     """
 
     score: float
     tier: str | None
     unreadable: bool = False
+    shortened: bool = False
 
 
 async def evaluate(
@@ -60,10 +63,18 @@ async def _judged(
     writer = writer_of(tools)
     by_label = params.evaluator == "labels"
     prompt, labels = (three_way_prompt, THREE_WAY) if by_label else (yes_no_prompt, YES_NO)
-    judgements = await all_of([writer.classify(prompt(question, passage), labels, role=role) for passage in passages])
-    if by_label:
-        judgements = [Judgement(one.label, "T0") for one in judgements]
-    return [Mark(score_of(one), one.tier, one.label is None) for one in judgements]
+
+    async def judged(passage: Passage) -> Mark:
+        said, _, left_out = await from_passages(
+            writer,
+            lambda shown: prompt(question, shown[0] if shown else shortened(passage, 0)),
+            (passage,),
+            lambda messages, _: writer.classify(messages, labels, role=role),
+        )
+        judgement = Judgement(said.label, "T0") if by_label else said
+        return Mark(score_of(judgement), judgement.tier, judgement.label is None, bool(left_out))
+
+    return await all_of([judged(passage) for passage in passages])
 
 
 async def _trained(question: str, passages: Sequence[Passage], tools: Tools, params: CorrectiveParams) -> list[Mark]:

@@ -156,7 +156,8 @@ class CorrectiveNodes:
         self, state: CorrectiveState, passages: tuple[Passage, ...], runtime: Runtime[Tools]
     ) -> CorrectiveState:
         shown: CorrectiveState = {**state, "passages": passages}
-        return {"answer": (await generate(shown, runtime))["answer"]}
+        done = await generate(shown, runtime)
+        return {"answer": done["answer"], "decisions": done.get("decisions", ())}
 
     def _verdict(self, passage: Passage, mark: Mark) -> Decision:
         one = trigger([mark.score], self.params.thresholds)
@@ -168,6 +169,7 @@ class CorrectiveNodes:
             one.threshold.origin,
             tier=mark.tier,
             subject=passage.passage_id,
+            parts={"shortened": 1.0} if mark.shortened else {},
         )
 
     def _selection(self, node: str, choice: str, refined: Refined, changed: tuple[str, ...]) -> Decision:

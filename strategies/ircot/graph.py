@@ -14,6 +14,7 @@ from arena.errors import StrategyError
 from arena.protocols import Message, Tools, Writer
 from arena.types import Decision, Passage, was_cut
 from strategies.base import Edges, GraphStrategy
+from strategies.fitting import from_passages
 from strategies.ircot.params import IrcotParams
 from strategies.ircot.prompt import reasoning_prompt
 from strategies.ircot.sentences import first_sentence, is_reasoning, query_from
@@ -83,16 +84,21 @@ class Loop:
     async def reason(self, state: IrcotState, runtime: Runtime[Tools]) -> IrcotState:
         """Write on; only the first sentence is kept. The answer marker, silence or the cap ends the chain."""
         writer, thoughts = writer_of(runtime.context), state.get("thoughts", ())
-        prompt = reasoning_prompt(state["question"], state.get("passages", ()), thoughts)
-        sentence, room = await self._next_sentence(writer, prompt, room=state.get("room", False))
+        (sentence, room), _, left_out = await from_passages(
+            writer,
+            lambda shown: reasoning_prompt(state["question"], shown, thoughts),
+            state.get("passages", ()),
+            lambda prompt, _: self._next_sentence(writer, prompt, room=state.get("room", False)),
+            subject=_step(state),
+        )
         written = (*thoughts, sentence) if sentence else thoughts
         ended = ending(written, silent=not sentence, cap=self.params.max_sentences)
         if ended is None:
-            return {"thoughts": written, "room": room}
+            return {"thoughts": written, "room": room, "decisions": left_out}
         steps = float(len(thoughts) + 1)
         cap, origin = float(self.params.max_sentences), self._origin("max_sentences")
         exit_ = Decision("exit", ended, steps, cap, origin, ("answer",))
-        return {"thoughts": written, "ended": ended, "decisions": (exit_,)}
+        return {"thoughts": written, "ended": ended, "decisions": (*left_out, exit_)}
 
     async def _next_sentence(self, writer: Writer, prompt: Sequence[Message], *, room: bool) -> tuple[str, bool]:
         """The sentence, and whether the model needs `room`: it thinks first, and a bounded reply held only that."""

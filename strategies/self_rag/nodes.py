@@ -13,8 +13,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from arena.errors import AllowanceSpent, ModelCallError, StrategyError
-from arena.protocols import Tools, Writer
-from arena.types import Decision
+from arena.protocols import Message, Tools, Writer
+from arena.types import Decision, Passage
+from strategies.answer_prompt import answer_prompt
+from strategies.fitting import from_passages
 from strategies.nodes import answer_from, document_ids, generate, writer_of
 from strategies.self_rag.critic import Critic
 from strategies.self_rag.params import SelfRagParams
@@ -73,12 +75,27 @@ class SelfRag:
 
         An error waits until the other branches have ended: raised here, it would cancel calls that are paid for.
         """
-        branch = state["branch"]
+        branch, writer = state["branch"], writer_of(runtime.context)
+
+        def shown_in(shown: tuple[Passage, ...]) -> Branch:
+            return replace(branch, passage=shown[0] if shown else None)
+
+        def longest(shown: tuple[Passage, ...]) -> tuple[Message, ...]:
+            """No prompt of this branch is longer by more than a sentence."""
+            asked = answer_prompt(state["question"], shown, state["style"])
+            return (*asked, Message("assistant", branch.beam.text)) if branch.beam.text else asked
+
         try:
-            draft = await self.critic.extend(state["question"], state["style"], branch, writer_of(runtime.context))
+            draft, shown, left_out = await from_passages(
+                writer,
+                longest,
+                () if branch.passage is None else (branch.passage,),
+                lambda _, kept: self.critic.extend(state["question"], state["style"], shown_in(kept), writer),
+                subject=branch.passage.passage_id if branch.passage else None,
+            )
         except (ModelCallError, AllowanceSpent) as error:
             return {"candidates": (Candidate(branch, Draft(""), error),)}
-        return {"candidates": (Candidate(branch, draft),)}
+        return {"candidates": (Candidate(shown_in(shown), draft),), "decisions": left_out}
 
     async def generate_plain(self, state: BranchState, runtime: Runtime[Tools]) -> SelfRagState:
         """Write the next segment of one text without a passage; only its utility can be judged."""

@@ -25,6 +25,9 @@ class ParrotModel:
     refuses: str = ""
     name: str = "parrot:"
 
+    async def fits(self, request: ModelRequest) -> bool:
+        return True
+
     async def complete(self, request: ModelRequest) -> Reply:
         if self.refuses:
             raise ModelSetupError(self.refuses)

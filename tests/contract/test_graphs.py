@@ -20,7 +20,10 @@ from tests.contract.contestants import SETTINGS_OF, VARIANTS, every, those
 from tests.contract.courses import strategy
 
 SOURCES = sorted(Path(strategies.__file__).parent.rglob("*.py"))
-ALLOWED = ("arena.errors", "arena.protocols", "arena.types", "langgraph", "pydantic", "strategies", "yaml")
+ALLOWED = (
+    *("arena.errors", "arena.protocols", "arena.text", "arena.types", "arena.yaml_reader"),
+    *("langgraph", "pydantic", "strategies", "yaml"),
+)
 HIDDEN = {"Claim", "Dataset", "Gold", "Kind", "Question", "RunRecord", "Score"}
 
 

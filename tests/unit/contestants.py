@@ -50,6 +50,9 @@ class EchoModel:
     most_in_flight: int = 0
     name: str = "echo:"
 
+    async def fits(self, request: ModelRequest) -> bool:
+        return True
+
     async def complete(self, request: ModelRequest) -> Reply:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)

@@ -45,6 +45,9 @@ class ScriptedModel:
     requests: list[ModelRequest] = field(default_factory=list)
     name: str = "scripted:"
 
+    async def fits(self, request: ModelRequest) -> bool:
+        return True
+
     async def complete(self, request: ModelRequest) -> Reply:
         self.requests.append(request)
         if self.answer is not None:

@@ -10,7 +10,8 @@ import pytest
 
 from arena.errors import AllowanceSpent, ModelCallError
 from arena.llm.allowance import FINAL_CALLS, Allowance
-from arena.llm.ledger import GIVEN_UP, Ledger
+from arena.llm.ledger import Ledger
+from arena.llm.metering import GIVEN_UP
 from arena.protocols import ChatModel, Message, ModelRequest, Reply, Writer
 from tests.unit.llm.scripted_model import USAGE, ScriptedModel, failing, saying, token
 
@@ -31,6 +32,9 @@ def do(use: Callable[[], Awaitable[T]]) -> T:
 
 class SlowFirst(ScriptedModel):
     """Takes the longer, the earlier it was asked."""
+
+    async def fits(self, request: ModelRequest) -> bool:
+        return True
 
     async def complete(self, request: ModelRequest) -> Reply:
         reply = await super().complete(request)

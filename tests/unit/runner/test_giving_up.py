@@ -86,6 +86,9 @@ class Ask(AskOnce):
 class SlowEcho(EchoModel):
     """Never answers what is asked in the role `slow`."""
 
+    async def fits(self, request: ModelRequest) -> bool:
+        return True
+
     async def complete(self, request: ModelRequest) -> Reply:
         if request.role == "slow":
             await anyio.sleep_forever()

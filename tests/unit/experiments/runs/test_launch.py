@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.config import RunConfig
+from arena.config import LLMSettings, RunConfig
 from arena.errors import ConfigError
 from experiments.runs.launch import settings_of
 
@@ -15,8 +15,17 @@ def test_nothing_typed_is_the_quickstart() -> None:
     assert settings.sample.model_limit is not None
 
 
-def test_a_dataset_of_ones_own_is_asked_in_full() -> None:
-    assert settings_of(None, {"dataset": "jsonl:mine"}) == RunConfig(dataset="jsonl:mine")
+def test_a_dataset_of_ones_own_is_asked_in_full_of_a_model_that_was_chosen() -> None:
+    chosen = LLMSettings(model="openai:x")
+    options = {"dataset": "jsonl:mine", "llm": {"model": "openai:x"}}
+    assert settings_of(None, options) == RunConfig(dataset="jsonl:mine", llm=chosen)
+
+
+def test_a_first_look_at_own_data_is_small_enough_for_the_bundled_model() -> None:
+    first = settings_of(None, {"dataset": "jsonl:mine"})
+    assert (first.modes, first.sample.model_limit, first.sample.limit) == (("hybrid",), 6, None)
+    limited = settings_of(None, {"dataset": "jsonl:mine", "sample": {"limit": 4}, "modes": ["dense"]})
+    assert (limited.modes, limited.sample.model_limit, limited.sample.limit) == (("dense",), None, 4)
 
 
 @pytest.mark.parametrize("options", [{"llm": {"model": "openai:x"}}, {"sample": {"limit": 30}}])

@@ -27,6 +27,9 @@ class SlowModel:
     fails: str = ""
     name: str = "slow:"
 
+    async def fits(self, request: ModelRequest) -> bool:
+        return True
+
     async def complete(self, request: ModelRequest) -> Reply:
         error = "HTTP 500" if request.role == self.fails else None
         if error is None:
