@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from arena.errors import DatasetError
 from arena.judges.labels import Label, label_lines, labels_by_place, reviewed_labels
 from arena.plan import Key
 from arena.store import LABELS, REVIEW, SCORES, RunStore, write_review
+from arena.types import JudgeMetric
 from experiments.reviewing.agreement import COUNTERPARTS, CriterionReview, commonest, review_criterion, voices
 from experiments.reviewing.judged_rows import read_judged
 from experiments.reviewing.ratings import Rating, merge_ratings, rating_lines, read_ratings
@@ -18,6 +20,8 @@ from experiments.reviewing.rubric import CORRECT, CRITERIA
 from experiments.reviewing.sheet import open_finished
 from experiments.scoring.conclusion import PastRun, conclude_run
 from experiments.terminal.progress import Reporter
+
+_JUDGED: frozenset[str] = frozenset(get_args(JudgeMetric))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +124,16 @@ def _counted(ratings: Iterable[Rating]) -> dict[str, int]:
 
 
 def _scores(store: RunStore) -> dict[str, dict[Key, float]]:
-    """Metric -> answer -> value, of the metrics that a criterion is held against."""
+    """Metric -> answer -> value, of the metrics that a criterion is held against.
+
+    Of a judge's metrics only what a judge was asked: what follows by rule (an abstention's 0) is nobody's judgement.
+    """
+    asked = {(verdict.cell, verdict.question_id, verdict.metric) for verdict in store.verdicts()}
     wanted = {metric for bars in COUNTERPARTS.values() for metric, _ in bars}
     columns = store.read_table(SCORES, ["cell", "question_id", "metric", "value"])
     found: dict[str, dict[Key, float]] = {}
     for cell, question_id, metric, value in zip(*columns.values(), strict=True):
-        if metric in wanted and value is not None:
+        by_rule = metric in _JUDGED and (cell, question_id, metric) not in asked
+        if metric in wanted and value is not None and not by_rule:
             found.setdefault(metric, {})[cell, question_id] = value
     return found
