@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from arena.llm.faults import UnusableReplyError
-from arena.llm.response import Usage, usage_of
+from arena.llm.response import Usage, thought_alone, usage_of
 from arena.types import MOST_COUNTED
 
 MOST_BYTES = 16 * 2**20
@@ -149,9 +149,11 @@ def _reply(body: Any, headers: Mapping[str, str], *, is_chat: bool) -> dict[str,
             raise _told(holder.get("error") or holder, usage, headers)
     if not isinstance(choice, Mapping):
         raise _unusable("the reply has no choice", usage)
-    kept: dict[str, Any] = {"index": 0, "finish_reason": _text_or_none(choice.get("finish_reason"))}
+    finish_reason = _text_or_none(choice.get("finish_reason"))
+    kept: dict[str, Any] = {"index": 0, "finish_reason": finish_reason}
     kept |= {name: choice[name] for name in ("logprobs",) if name in choice}
-    kept |= {"message": _message(choice.get("message"), usage)} if is_chat else {"text": _text(choice, usage)}
+    said = _message(choice.get("message"), finish_reason, usage) if is_chat else _text(choice, usage)
+    kept["message" if is_chat else "text"] = said
     return {
         "id": "",
         "object": "chat.completion" if is_chat else "text_completion",
@@ -186,15 +188,21 @@ def _status(code: object) -> int | None:
     return status if known and isinstance(status, int) else None
 
 
-def _message(message: Any, usage: Usage) -> dict[str, Any]:
-    """The turn of the assistant, whoever it names as its speaker."""
+def _message(message: Any, finish_reason: str | None, usage: Usage) -> dict[str, Any]:
+    """The turn of the assistant, whoever it names as its speaker.
+
+    LangChain's package for OpenAI drops reasoning that stands beside the content; that there was some is kept.
+    """
     if not isinstance(message, Mapping):
         raise _unusable("the reply's choice has no message", usage)
     # Tools are never offered: what a model makes up of their calls, or of sounds, is nothing to take apart.
     left_out = ("role", "content", "refusal", "tool_calls", "function_call", "audio", "id", "name")
     kept = {str(name): value for name, value in message.items() if name not in left_out}
     refusal = _text_or_none(message.get("refusal"))
-    return kept | {"role": "assistant", "content": _words(message.get("content"), usage), "refusal": refusal}
+    words = _words(message.get("content"), usage)
+    if not words.strip() and not refusal:
+        words = thought_alone(message, message.get("content"), finish_reason) or words
+    return kept | {"role": "assistant", "content": words, "refusal": refusal}
 
 
 def _words(content: Any, usage: Usage) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.llm.token_choices import choices_of_text, cut_at, read_choices
 from arena.protocols import Reply, TokenChoice
-from arena.text import Marks, marked_as_thought
+from arena.text import THINK, Marks, marked_as_thought
 from arena.types import known_count, was_cut, well_formed
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # OpenAI and its kin; Anthropic; Ollama.
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason")
 _WITHHELD = frozenset({"content_filter", "safety", "blocklist", "prohibited_content", "recitation", "refusal"})
+# DeepSeek, LangChain and older vLLM; newer vLLM and OpenRouter; Ollama. Then Anthropic's and Mistral's, and OpenAI's.
+_THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking")
+_THOUGHT_PARTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,28 @@ def as_spoken(reply: Reply, marks: Marks) -> Reply:
 
 def read_message(message: AIMessage) -> Response:
     """A reply to a conversation."""
+    finish_reason = read_finish_reason(message)
     text = read_text(message)
+    if not text.strip():
+        text = thought_alone(message.additional_kwargs, message.content, finish_reason) or text
     choices = read_choices(message.response_metadata.get("logprobs"))
-    return Response(text, read_usage(message), read_finish_reason(message), choices_of_text(choices, text))
+    return Response(text, read_usage(message), finish_reason, choices_of_text(choices, text))
+
+
+def thought_alone(fields: Mapping[str, Any], content: Any, finish_reason: str | None) -> str:
+    """What stands for the text of a message that has none of its own, and holds reasoning beside it or in its parts.
+
+    The bare marks of that reasoning, without an end where the reply was cut: the model did reply, at full price, and
+    is likely to do the same again. Empty where there is no reasoning, or the provider took the text away.
+    """
+    parts = content if isinstance(content, list) else ()
+    thought = any(str(fields.get(name) or "").strip() for name in _THOUGHT_FIELDS) or any(
+        isinstance(part, Mapping) and part.get("type") in _THOUGHT_PARTS for part in parts
+    )
+    if not thought or (finish_reason or "").lower() in _WITHHELD:
+        return ""
+    opened, closed = THINK
+    return opened if was_cut(finish_reason) else opened + closed
 
 
 def read_completion(body: Mapping[str, Any]) -> Response:

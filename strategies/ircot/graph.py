@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 
 from arena.errors import StrategyError
 from arena.protocols import Message, Tools, Writer
-from arena.types import Decision, Passage, was_cut
+from arena.types import Decision, Passage, holds_reasoning, was_cut
 from strategies.base import Edges, GraphStrategy
 from strategies.fitting import from_passages
 from strategies.ircot.params import IrcotParams
@@ -101,11 +101,14 @@ class Loop:
         return {"thoughts": written, "ended": ended, "decisions": (*left_out, exit_)}
 
     async def _next_sentence(self, writer: Writer, prompt: Sequence[Message], *, room: bool) -> tuple[str, bool]:
-        """The sentence, and whether the model needs `room`: it thinks first, and a bounded reply held only that."""
+        """The sentence, and whether the model needs `room`: it thinks first, and a bounded reply held only that.
+
+        The stop at a line's end meets thoughts as well, and then nothing says that the reply was cut.
+        """
         if not room:
             said = await writer.draft(prompt, role="reason", limit=self.params.sentence_tokens, stop=("\n",))
             sentence = _kept(said.text)
-            if sentence or not was_cut(said.finish_reason):
+            if sentence or not (was_cut(said.finish_reason) or holds_reasoning(said.text)):
                 return sentence, False
         return _kept((await writer.draft(prompt, role="reason")).text), True
 

@@ -20,6 +20,33 @@ def test_text_blocks_are_joined_and_thinking_is_not_text() -> None:
     assert read_text(AIMessage(blocks)) == "Oster."
 
 
+THOUGHT = "<think></think>"
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "finish_reason", "text"),
+    [
+        ("", {"reasoning_content": "hm"}, "stop", THOUGHT),
+        (" \n", {"reasoning": "hm"}, "stop", THOUGHT),
+        ("", {"reasoning_content": "hm"}, "length", "<think>"),
+        ("", {"reasoning_content": "hm"}, "content_filter", ""),
+        ("", {"reasoning_content": " \n", "reasoning": None}, "stop", ""),
+        ([{"type": "thinking", "thinking": "hm"}], {}, "end_turn", THOUGHT),
+        ([{"type": "text", "text": ""}], {}, "stop", ""),
+        ("Oster", {"reasoning_content": "hm"}, "stop", "Oster"),
+        ("", {"refusal": "I will not.", "reasoning_content": "hm"}, "stop", "I will not."),
+    ],
+)
+def test_reasoning_that_led_to_no_word_is_a_reply_of_reasoning(
+    content: Any, fields: dict[str, Any], finish_reason: str, text: str
+) -> None:
+    found = read_message(
+        AIMessage(content, additional_kwargs=fields, response_metadata={"finish_reason": finish_reason})
+    )
+    assert found.text.strip() == text
+    assert found.is_empty is not bool(text)
+
+
 def test_counts_are_kept_as_given() -> None:
     usage = UsageMetadata(
         input_tokens=10,

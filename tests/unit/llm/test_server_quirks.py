@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from arena.config import LLMSettings
-from arena.errors import ModelSetupError, ProviderDownError
+from arena.errors import ModelSetupError, ProviderDownError, StrategyError
 from arena.llm import LLMClient
 from arena.llm.body import MOST_BYTES
 from arena.protocols import Message, Reply
 from arena.types import CallAttempt
+from strategies.parsing import spoken
 from tests.unit.llm.asking import Waits, ask, asking, with_model
 from tests.unit.llm.chat_server import Play, completion, continuation, failure, serving
 
@@ -130,6 +131,24 @@ def test_a_reply_a_little_beside_the_form_is_a_reply(name: str) -> None:
         (reply,) = ask(settings(server.base_url))
     assert (reply.text, reply.call.error) == ("Oster", None)
     assert (reply.call.input_tokens, reply.call.output_tokens) == (11, 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "beside"),
+    [
+        (None, {"reasoning_content": "Let me see."}),
+        ("", {"reasoning": "Let me see."}),
+        ("\n", {"reasoning": "Let me see."}),
+        ([{"type": "thinking", "thinking": [{"type": "text", "text": "Let me see."}]}], {}),
+    ],
+)
+def test_a_server_that_takes_reasoning_out_of_an_answer_is_asked_once(content: Any, beside: dict[str, str]) -> None:
+    with serving(saying(content, **beside)) as server:
+        (reply,) = ask(settings(server.base_url))
+    assert (reply.text, len(reply.call.attempts), reply.call.error) == ("<think></think>", 1, None)
+    assert (reply.call.input_tokens, reply.call.output_tokens) == (11, 3)
+    with pytest.raises(StrategyError, match=r"is reasoning without an answer: if it was cut off, raise llm.max_tokens"):
+        spoken(reply.text or "")
 
 
 @pytest.mark.parametrize("prompt", ["go", None], ids=["continuation", "conversation"])

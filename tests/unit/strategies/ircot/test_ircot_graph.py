@@ -82,12 +82,20 @@ def test_a_reply_that_repeats_the_whole_chain_never_gets_to_its_marker() -> None
     assert decisions(done, "exit") == [Decision("exit", "cap", 10.0, 10.0, "user", ("answer",))]
 
 
-@pytest.mark.parametrize("reply", ["", " \n", "...", "<think>Let me see", "<think>hm</think>"])
+@pytest.mark.parametrize("reply", ["", " \n", "..."])
 def test_silence_ends_the_chain(reply: str) -> None:
     writer = chain(["P is Q.", reply])
     done = attempt(IRCOT, Batches([[A]]), writer)
     assert writer.roles() == ["reason", "reason", "generate"]
     assert decisions(done, "exit") == [Decision("exit", "empty", 2.0, 8.0, "default", ("answer",))]
+
+
+@pytest.mark.parametrize("stopped", ["<think>Let me see", "<think>hm</think>", "<think></think>"])
+def test_thoughts_that_a_stop_ended_are_no_silence(stopped: str) -> None:
+    writer = chain(["P is Q.", stopped, "So the answer is: R."])
+    done = attempt(IRCOT, Batches([[A]]), writer)
+    assert writer.roles() == ["reason", "reason", "reason", "generate"]
+    assert choices(done, "exit") == ["marker"]
 
 
 def test_conclusions_are_never_a_query_and_the_fact_before_is_asked_again() -> None:
