@@ -96,7 +96,8 @@ class Engine(Protocol):
     ) -> list[Ranking]:
         """Both lanes to `depth`, fused inside the engine; at most 2 * depth passages.
 
-        See `indexing.engines.fusion.Fusion` for the settings. An empty sparse vector has an empty sparse lane.
+        See `indexing.engines.fusion.Fusion` for the settings. The sparse lane holds what scores above 0 in it:
+        nothing, for an empty sparse vector.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -187,13 +188,21 @@ class Collection(ABC):
         return self._lanes(DENSE, list(queries), limit, self._exact if exact is None else exact)
 
     def _sparse_lanes(self, queries: Sequence[SparseVector], limit: int) -> list[Lane]:
-        return self._lanes(SPARSE, queries, limit, exact=True)
+        """What shares weight with the query: a product of 0 or less is no hit.
 
-    def _lanes(self, lane: str, queries: Sequence[Term], limit: int, exact: bool) -> list[Lane]:
+        Of those, Qdrant Edge and a server's index leave out the zeros, local mode and a server's small segments do not.
+        """
+        return self._lanes(SPARSE, queries, limit, exact=True, above=0.0)
+
+    def _lanes(
+        self, lane: str, queries: Sequence[Term], limit: int, exact: bool, above: float = -math.inf
+    ) -> list[Lane]:
+        """`above`: only scores that are. Rows descend, so one that lost some has all that there is."""
         everything = self.count() + 1  # one more than there is, so that no row looks cut
 
         def fetch(which: Sequence[int], n: int) -> list[list[Ranked]]:
-            return self._nearest(lane, [queries[i] for i in which], min(n, everything), exact=exact)
+            rows = self._nearest(lane, [queries[i] for i in which], min(n, everything), exact=exact)
+            return [[ranked for ranked in row if ranked.score > above] for row in rows]
 
         return settled(fetch, len(queries), limit)
 

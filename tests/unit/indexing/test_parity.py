@@ -158,6 +158,22 @@ def test_terms_without_idf_are_a_plain_product(tmp_path: Path, kind: str) -> Non
 
 
 @BOTH
+@pytest.mark.parametrize("idf", [False, True])
+def test_a_product_that_is_not_above_zero_is_no_hit(tmp_path: Path, kind: str, idf: bool) -> None:
+    engine = ENGINES[kind].create(tmp_path / "shard", 2, idf=idf, settings=SETTINGS[kind])
+    alike = np.tile(np.array([[1, 0]], dtype=np.float32), (5, 1))
+    weights = (((1, 2), (1.0, -1.0)), ((1, 2), (0.5, 2.0)), ((1,), (0.0,)), ((1,), (-1.0,)), ((7,), (1.0,)))
+    engine.add(range(5), Embedding(alike, tuple(SparseVector(*one) for one in weights)))
+    for query, found in (((1.0, 1.0), [1]), ((0.0, 0.0), []), ((1.0, 0.0), [0, 1]), ((-1.0, 0.0), [3])):
+        for depth in (1, 10):
+            (ranking,) = engine.hybrid(alike[:1], [SparseVector((1, 2), query)], depth=depth)
+            expected = sorted(found, key=lambda position: (-weights[position][1][0], position))
+            assert ids(ranking.lanes["sparse"]) == expected[:depth]
+    (ranking,) = engine.hybrid(alike[:1], [SparseVector((1, 2), (0.0, 0.0))], depth=10)
+    assert ids(ranking.best) == [0, 1, 2, 3, 4]
+
+
+@BOTH
 def test_maxsim_is_the_sum_of_the_best_cosines(tmp_path: Path, kind: str) -> None:
     rng = np.random.default_rng(2)
     tokens = random_tokens(rng, 30)
