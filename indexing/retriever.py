@@ -16,7 +16,8 @@ from arena.errors import ConfigError, StrategyError, WeightsError
 from arena.protocols import Embedder, Embedding, Reranker, SparseVector, Vectors
 from arena.types import Hit, LaneHit, Passage, Retrieval, RetrievalRequest, RetrievalSeconds
 from indexing.build import Index
-from indexing.embedding import embed_queries_timed
+from indexing.embedding import Encoded, embed_queries_timed
+from indexing.embedding.encoder import require_finite
 from indexing.engines.ranking import Ranked, Ranking, by_score
 from indexing.modes import MODES, check_request, depth_of, k_of
 from indexing.rerank.passage_work import seconds_on_passages
@@ -67,7 +68,8 @@ class IndexRetriever:
 
         `beyond` names what `hybrid` fused, what the reranker let pass, or the first `DEPTH` of `dense`, after the first
         k. Raises `UnknownNameError` for a mode or fusion that does not exist, `ConfigError` for a
-        setting out of range and for a mode that reranks where no reranker was given.
+        setting out of range and for a mode that reranks where no reranker was given, `WeightsError` when a model gives
+        numbers that are not finite.
         """
         (retrieval,) = await self.retrieve_many([request])
         return retrieval
@@ -133,7 +135,10 @@ class IndexRetriever:
     def _learn(self, queries: Sequence[str]) -> set[str]:
         """Keep the vectors of new queries; gives those that were made now, not found in the embedder's own cache."""
         timed = embed_queries_timed(self._embedder, queries)
-        vectors = zip(timed.embedding.dense, timed.embedding.sparse, timed.seconds, strict=True)
+        dense, sparse = timed.embedding.dense, timed.embedding.sparse
+        # By a vector that is not finite one engine finds nothing, and another whatever it likes.
+        require_finite(Encoded(dense, sparse), queries, self._embedder.identity)
+        vectors = zip(dense, sparse, timed.seconds, strict=True)
         self._known |= {query: KnownQuery(*one) for query, one in zip(queries, vectors, strict=True)}
         return {query for query, known in zip(queries, timed.known, strict=True) if not known}
 

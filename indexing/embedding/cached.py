@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from indexing.embedding.encoder import Encoded, Encoder, Identity, Provenance, TimedEncoded
+from indexing.embedding.encoder import Encoded, Encoder, Identity, Provenance, TimedEncoded, require_finite
 from indexing.embedding.payload import Kept
 from indexing.embedding.store import EmbeddingCache
 
@@ -18,6 +18,7 @@ class CachedEncoder:
     """An `Encoder` before another one. Bits are those of the first embedding, also for texts that come again.
 
     New passages are embedded longest first and kept after each batch of `batch_texts`, so a kill costs one batch.
+    Numbers that are not finite are never kept: `WeightsError` names the text, and the next process tries it again.
     Queries are kept with the seconds they took, and for each kind of device apart: a time of one
     device says nothing about another.
     """
@@ -55,7 +56,7 @@ class CachedEncoder:
     def passages(self, texts: Sequence[str]) -> Encoded:
         kept = self._cache.get(PASSAGE, texts)
         for batch in self._batches(texts, kept):
-            encoded = self._encoder.passages(batch)
+            encoded = require_finite(self._encoder.passages(batch), batch, self.identity)
             fresh = _entries(batch, encoded, (0.0,) * len(batch))
             self._cache.put(PASSAGE, fresh)
             kept |= fresh
@@ -66,6 +67,7 @@ class CachedEncoder:
         known = tuple(text in kept for text in texts)
         for batch in self._batches(texts, kept):
             timed = self._encoder.queries(batch)
+            require_finite(timed.encoded, batch, self.identity)
             fresh = _entries(batch, timed.encoded, timed.seconds)
             self._cache.put(self._query_kind, fresh)
             kept |= fresh

@@ -121,8 +121,9 @@ def require_finite(encoded: Encoded, texts: Sequence[str], identity: Identity) -
     broken |= {row for row, vector in enumerate(encoded.lexical or ()) if not all(map(math.isfinite, vector.values))}
     broken |= {row for row, matrix in enumerate(encoded.multi or ()) if not np.isfinite(matrix).all()}
     if broken:
+        model, dtype = identity.get("model", "without a name"), identity.get("dtype", "its dtype")
         raise WeightsError(
-            f"the embedding model {identity['model']!r} yields numbers that are not finite in {identity['dtype']} "
+            f"the embedding model {model!r} yields numbers that are not finite in {dtype} "
             f"for {texts[min(broken)][:80]!r}: set dtype to float32 or bfloat16, or fetch the weights again"
         )
     return encoded

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from arena.errors import ConfigError
+from arena.errors import ConfigError, WeightsError
 from arena.protocols import SparseVector
 from indexing.embedding import CachedEncoder, EmbeddingCache, EmbeddingSettings, Encoded, MiniLMEmbedder, open_embedder
 from indexing.embedding.encoder import ENCODING
@@ -74,6 +74,27 @@ def test_every_batch_is_kept(tmp_path: Path) -> None:
     second, encoder = cached(tmp_path)
     second.passages(TEXTS)
     assert encoder.asked == [TEXTS[8:]]
+
+
+class Broken(CountingEncoder):
+    """Gives no number for one text."""
+
+    def passages(self, texts: Sequence[str]) -> Encoded:
+        encoded = super().passages(texts)
+        encoded.dense[[text == TEXTS[7] for text in texts]] = np.nan
+        return encoded
+
+
+def test_numbers_that_are_none_are_named_and_not_kept(tmp_path: Path) -> None:
+    first, _ = cached(tmp_path, Broken())
+    with pytest.raises(WeightsError, match=r"'counting' yields numbers that are not finite .* for 'text 7'"):
+        first.passages(TEXTS)
+    with pytest.raises(WeightsError, match="for 'text 7'"):
+        first.queries([TEXTS[7]])
+    mended, encoder = cached(tmp_path)
+    same(mended.passages(TEXTS), CountingEncoder().passages(TEXTS))
+    same(mended.queries([TEXTS[7]]).encoded, CountingEncoder().passages([TEXTS[7]]))
+    assert encoder.asked == [TEXTS[4:8], TEXTS[8:], [TEXTS[7]]]
 
 
 def test_another_identity_shares_nothing(tmp_path: Path) -> None:

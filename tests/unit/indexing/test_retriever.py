@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from arena.errors import ConfigError, StrategyError, UnknownNameError, WeightsError
+from arena.protocols import Embedding
 from arena.types import Document, Passage, Retrieval, RetrievalRequest
 from indexing.build import Index, build_index, open_index
 from indexing.embedding import MiniLMEmbedder, TimedQueries
@@ -19,6 +20,8 @@ from indexing.modes import MODES
 from indexing.rerank.pairs import sigmoid, steady
 from indexing.retriever import IndexRetriever
 from tests.brute_force import cosines, hybrid, ranked
+from tests.letter_embedder import LetterEmbedder
+from tests.random_points import SETTINGS
 
 T = TypeVar("T")
 WORDS = ("river", "ship", "guild", "harbour", "treaty", "album", "tower", "school", "bridge", "mill")
@@ -384,6 +387,33 @@ def test_a_reranker_is_asked_for_many_queries_at_once(index: Index, embedder: Mi
 def test_reranking_needs_a_reranker_and_says_how_to_set_one(index: Index, embedder: MiniLMEmbedder) -> None:
     with pytest.raises(ConfigError, match=r"'hybrid_rerank' needs a reranker and none is set: .*rerank\.model"):
         ask(IndexRetriever(index, embedder), "a river", "hybrid_rerank")
+
+
+class Stumbling(LetterEmbedder):
+    """An embedder of one's own that gives no finite numbers for one word of a query."""
+
+    def __init__(self, number: float) -> None:
+        self.number = number
+
+    def embed_queries(self, texts: Sequence[str]) -> Embedding:
+        embedding = self.embed_passages(texts)
+        embedding.dense[["ship" in text for text in texts]] = self.number
+        return embedding
+
+
+@pytest.mark.parametrize("engine", sorted(SETTINGS))
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_a_query_without_numbers_is_named(
+    documents: list[Document], tmp_path: Path, engine: str, number: float
+) -> None:
+    embedder = Stumbling(number)
+    build_index(documents, embedder, tmp_path / "index", engine=SETTINGS[engine])
+    with open_index(tmp_path / "index", documents, embedder, engine=SETTINGS[engine]) as index:
+        retriever = IndexRetriever(index, embedder)
+        for mode in ("dense", "hybrid"):
+            with pytest.raises(WeightsError, match=r"'letters' yields numbers that are not finite .* for 'a ship'"):
+                ask(retriever, "a ship", mode)
+            assert len(ask(retriever, "a bridge", mode).hits) == 5
 
 
 def test_a_broken_reranker_is_named(index: Index, embedder: MiniLMEmbedder) -> None:
