@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -16,6 +17,7 @@ from typing import Annotated
 
 import typer
 
+from arena.config import check_typed
 from arena.errors import UserError
 from experiments.cli_groups import CHECK_FAILED, datasets_app, index_app, models_app, strategies_app
 from experiments.commands.calibrate import calibrate
@@ -97,6 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: Sequence[str] | None) -> None:
     try:
         with _stop_signals():
+            check_typed(sys.argv[1:] if arguments is None else arguments)
             app(arguments, prog_name="arena")
     except (UserError, _Stopped) as error:
         put(f"arena: {error}", err=True)

@@ -5,7 +5,15 @@ one. `RunConfig.fingerprint_fields` lists what can change a result; where result
 questions run at once and what is printed cannot, and are left out.
 """
 
-from arena.config.environment import CACHE_VARIABLE, api_key, cache_dir, cache_folder, qdrant_key, tracking_uri
+from arena.config.environment import (
+    CACHE_VARIABLE,
+    api_key,
+    cache_dir,
+    cache_folder,
+    check_typed,
+    qdrant_key,
+    tracking_uri,
+)
 from arena.config.external import ExternalConfig
 from arena.config.judging import JudgeConfig, JudgeModel
 from arena.config.loading import load_config, merge, parse_settings, validate_config
@@ -44,6 +52,7 @@ __all__ = [
     "api_key",
     "cache_dir",
     "cache_folder",
+    "check_typed",
     "fingerprint",
     "load_config",
     "merge",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -44,6 +45,12 @@ _OWNERS: Mapping[str, tuple[str, ...]] = {
 }
 """Variables that many shells have set, and whose servers may see their keys. A config may come from someone else."""
 
+_STORES = re.compile(
+    r"(?<![a-z0-9])(?:s3|s3a|s3n|gs|gcs|az|azure|abfss?|wasbs?|adl|hdfs|webhdfs|oss|cos|r2|b2|swift|dbfs|s?ftp|scp|ssh|file)://",
+    re.IGNORECASE,
+)
+"""Addresses of files, which no option takes; those of servers begin with http."""
+
 
 def api_key(settings: LLMSettings) -> tuple[str, str | None]:
     """The environment variable that should hold the key of `settings`, and its value (None = not set).
@@ -76,10 +83,35 @@ def _check_owner(variable: str, address: str | None, setting: str, instead: str)
         )
 
 
+def check_place(text: str, where: str) -> None:
+    """Refuse an address in the place of a file or folder: it would become a folder `s3:` on this machine.
+
+    Raises:
+        ConfigError: `text`, named by `where`, holds `SCHEME://`.
+    """
+    if "://" in text:
+        raise ConfigError(
+            f"{where}: {text!r} is an address, and files are read and written on this machine alone: copy them here "
+            "and back, or mount the store as a folder"
+        )
+
+
+def check_typed(arguments: Iterable[str]) -> None:
+    """Refuse addresses of stores of files anywhere on the command line, before a path is made of them.
+
+    Raises:
+        ConfigError: an argument holds one.
+    """
+    for argument in arguments:
+        if _STORES.search(argument):
+            check_place(argument, "the command line")
+
+
 def cache_dir() -> Path:
     """Where weights and indexes are kept: $ARENA_CACHE, else the user's cache folder."""
     chosen = os.environ.get(CACHE_VARIABLE)
     if chosen:
+        check_place(chosen, f"${CACHE_VARIABLE}")
         return Path(chosen).expanduser()
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "rag-strategy-arena"

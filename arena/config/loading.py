@@ -9,11 +9,15 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from arena.config.environment import check_place
 from arena.config.run import RunConfig
 from arena.errors import ConfigError
 from arena.yaml_reader import parse_yaml, read_yaml_file
 
 _MOST_SHOWN = 200
+
+_PLACES = ("runs_dir", "dataset", "llm.model", "judge.llm.model", "embedding.model", "rerank.model", "index.path")
+"""Settings that are, or hold, the path of a file or folder."""
 
 
 SWEEP_SECTION = "sweep"
@@ -38,11 +42,21 @@ def load_config(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
 
 def validate_config(values: Mapping[str, Any], where: str) -> RunConfig:
     """`values` as a RunConfig; `where` names their origin in messages."""
+    _check_places(values, where)
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
         problems = "; ".join(_problems(error))
         raise ConfigError(f"{where}: {problems}") from None
+
+
+def _check_places(values: Mapping[str, Any], where: str) -> None:
+    for path in _PLACES:
+        found: Any = values
+        for name in path.split("."):
+            found = found.get(name) if isinstance(found, Mapping) else None
+        if isinstance(found, str):
+            check_place(found, f"{where}: {path}")
 
 
 def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,14 @@ from arena.report.leaderboard import Leaderboard
 from arena.report.legend import caption, legend, notes
 from arena.report.rows import leaderboard_rows
 
+_SPECIAL = str.maketrans({"|": "\\|", "*": "\\*", "<": "&lt;", "&": "&amp;"})
+
 
 def render_markdown(board: Leaderboard) -> str:
-    """A table, what was measured and how to read it; pipes and stars in names are escaped."""
+    """A table, what was measured and how to read it.
+
+    Nothing in a name makes HTML, a link, a cell, a line or stress of its own.
+    """
     content = leaderboard_rows(board)
     rule = ["---"] * content.n_names + ["---:"] * (len(content.headings) - content.n_names)
     lines = [_line(content.headings), _line(rule), *map(_line, content.rows)]
@@ -23,4 +28,4 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*")
+    return " ".join(text.replace("](", "]\\(").translate(_SPECIAL).splitlines())

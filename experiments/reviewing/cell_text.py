@@ -43,6 +43,11 @@ def guarded(text: str) -> str:
     return _GUARD + text if risky else text
 
 
+def no_formula(text: str) -> str:
+    """`text` behind an apostrophe where a spreadsheet would run it."""
+    return _GUARD + text if text.startswith(_FORMULA) else text
+
+
 def restored(cell: str) -> str:
     """What was guarded. `restored(guarded(text)) == text`."""
     return cell.removeprefix(_GUARD)

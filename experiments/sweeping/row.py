@@ -12,6 +12,7 @@ from arena.report.leaderboard import CellSummary, Leaderboard
 from arena.report.schema import MetricSummary
 from arena.report.validity import ValidityWarning, concerning
 from arena.store import RunStore
+from experiments.reviewing.cell_text import no_formula
 from experiments.sweeping.point import Point
 from experiments.sweeping.reuse import REUSED
 
@@ -78,7 +79,10 @@ def rows_of(point: Point, board: Leaderboard, store: RunStore) -> Iterator[Sweep
 
 
 def csv_text(rows: Sequence[SweepRow]) -> str:
-    """sweep.csv: figures as they are, nothing rounded; what is unknown or not defined is empty."""
+    """sweep.csv: figures as they are, nothing rounded; what is unknown or not defined is empty.
+
+    A text that a spreadsheet would run as a formula has an apostrophe in front.
+    """
     out = io.StringIO()
     writer: Any = None
     for row in rows:
@@ -86,7 +90,9 @@ def csv_text(rows: Sequence[SweepRow]) -> str:
         if writer is None:
             writer = csv.DictWriter(out, fields.keys(), lineterminator="\n")
             writer.writeheader()
-        writer.writerow(fields)
+        writer.writerow(
+            {name: no_formula(value) if isinstance(value, str) else value for name, value in fields.items()}
+        )
     return out.getvalue()
 
 

@@ -45,6 +45,12 @@ def test_markdown_is_a_table_that_names_cannot_break() -> None:
     assert "*" not in lines[3]
 
 
+def test_markdown_makes_nothing_of_a_name() -> None:
+    lines = render_markdown(board(row("<img src=x>&[a](http://b)\nc\u2028d"))).splitlines()
+    assert "| &lt;img src=x>&amp;[a]\\(http://b) c d |" in lines[2]
+    assert [line[:1] for line in lines[:4]] == ["|", "|", "|", ""]
+
+
 def test_the_markdown_footer_says_what_was_measured_and_what_failed() -> None:
     text = render_markdown(board(row(metric=WITHHELD, failed=20, truncated=2)))
     footer = text.splitlines()[-1]

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from experiments.sweeping.curve import Curve, curves_of
 from experiments.sweeping.output import print_sweep
 from experiments.sweeping.picture import curves_svg
 from experiments.sweeping.point import Point, Points, short_values
-from experiments.sweeping.row import MEASURED, SweepRow
+from experiments.sweeping.row import MEASURED, SweepRow, csv_text
 from experiments.sweeping.summary import Sweep
 from experiments.terminal.console import Console
 from tests.unit.report.boards import row
@@ -112,3 +114,9 @@ def test_a_legend_of_many_curves_names_cells_alone(depths: int, told: int) -> No
 
 def curve_points() -> tuple[Any, ...]:
     return curve(at(1, right(3)), at(2, right(5))).points
+
+
+def test_a_name_in_the_table_is_no_formula() -> None:
+    named = replace(at(5, right(N))[0], source="=HYPERLINK(1)")
+    (found,) = csv.DictReader(io.StringIO(csv_text([named])))
+    assert found["source"] == "'=HYPERLINK(1)"
