@@ -35,6 +35,7 @@ _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 _SQLITE_FULL = {sqlite3.SQLITE_FULL}
 _SQLITE_FORBIDDEN = {sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_AUTH}
 _SQLITE_HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_SQLITE_UNLOCKABLE = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PROTOCOL}
 
 
 class ArenaError(Exception):
@@ -132,4 +133,8 @@ def storage_advice(error: OSError | sqlite3.Error) -> str:
         return f"this user may not write there: change its permissions, or {elsewhere}"
     if code in _SQLITE_HELD:
         return f"another process holds it: wait for it, or {elsewhere}"
+    if code in _SQLITE_UNLOCKABLE:
+        return (
+            "the disk fails, or it is a network file system without SQLite's locks: set ARENA_CACHE to a local folder"
+        )
     return elsewhere

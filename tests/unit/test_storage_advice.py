@@ -31,6 +31,8 @@ def test_a_fault_of_the_system(error: OSError, advice: str) -> None:
         (sqlite3.SQLITE_FULL, "the disk is full"),
         (sqlite3.SQLITE_READONLY | (1 << 8), "this user may not write there"),
         (sqlite3.SQLITE_BUSY, "another process holds it"),
+        (sqlite3.SQLITE_IOERR | (15 << 8), "the disk fails, or it is a network file system without SQLite's locks"),
+        (sqlite3.SQLITE_PROTOCOL, "the disk fails, or it is a network file system"),
     ],
 )
 def test_a_fault_of_a_database(code: int, advice: str) -> None:
