@@ -18,7 +18,7 @@ from arena.errors import RunStoreError
 from arena.report.leaderboard import Leaderboard
 from arena.store import FINISHED, MANIFEST, RunStore
 
-LAYOUT = 2
+LAYOUT = 3
 """Of what is written to MLflow. Another layout is another content, so that a run is copied anew."""
 
 

@@ -10,13 +10,15 @@ from typing import Any
 
 from arena.config import fingerprint
 from arena.report.leaderboard import CellSummary
+from arena.report.rows import setting_of
 from arena.tracking.copies import CONTENT_TAG, PARENT_TAG, RUN_TAG, delete_copies
 from arena.tracking.figures import cell_figures
+from arena.tracking.names import run_name
 from arena.tracking.parameters import parameters
 from arena.tracking.server import Server, opened
 from arena.tracking.track import Change
 
-LAYOUT = 2
+LAYOUT = 3
 """Of what is written. Another layout is another content, so that a sweep is copied anew."""
 
 _PAGE = 500
@@ -101,7 +103,8 @@ def _write(server: Server, sweep: SweptCells) -> str:
     own = {"mlflow.runName": sweep.sweep_id, "kind": "sweep", "fingerprint": sweep.fingerprint, "date": dates[-1]}
     parent = _begin(server, shared | own, dates[0])
     for one in sweep.cells:
-        name = f"{one.point}: {one.cell.strategy} {one.cell.retrieval_mode}"
+        beside = [other.cell for other in sweep.cells if other.point == one.point]
+        name = run_name(f"{one.point}:", one.cell.strategy, one.cell.retrieval_mode, setting_of(one.cell, beside))
         said = {PARENT_TAG: parent, "mlflow.runName": name, "kind": "sweep_cell", "date": one.date, "point": one.point}
         child = _begin(server, shared | said | dict(one.tags), one.date)
         _log(server, child, one)

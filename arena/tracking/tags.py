@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from arena.report.leaderboard import CellSummary
 from arena.report.markdown import render_markdown
+from arena.report.rows import setting_of
 from arena.report.validity import ValidityWarning, concerning
 from arena.tracking.copies import PARENT_TAG, RUN_TAG
 from arena.tracking.finished import FinishedRun
+from arena.tracking.names import run_name
 
 _TAG_CHARS = 5_000
 
@@ -30,13 +32,16 @@ def run_tags(run: FinishedRun) -> Mapping[str, str]:
 
 
 def cell_tags(run: FinishedRun, cell: CellSummary, parent_id: str) -> Mapping[str, str]:
-    """Of a child. Its description says what limits it, and what its figures are symptoms of."""
+    """Of a child. Its name tells namesakes apart.
+
+    Its description says what limits it, and what its figures are symptoms of.
+    """
     limits = concerning(run.board.all_warnings, cell.cell)
     notes = [f"{one.message[0].upper()}{one.message[1:]}." for one in limits]
     notes += [f"{symptom.reading} Where to act: {symptom.where_to_act}" for symptom in cell.diagnosis]
     return _shared(run) | {
         PARENT_TAG: parent_id,
-        "mlflow.runName": f"{cell.strategy} {cell.retrieval_mode}",
+        "mlflow.runName": run_name(cell.strategy, cell.retrieval_mode, setting_of(cell, run.board.cells)),
         "mlflow.note.content": "\n\n".join(notes)[:_TAG_CHARS],
         "kind": "cell",
         "strategy": cell.strategy,
