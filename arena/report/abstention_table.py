@@ -5,9 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from arena.report.cell_names import names_of
 from arena.report.figures import metric_text
 from arena.report.leaderboard import CellSummary, Leaderboard
-from arena.report.rows import Rows, names_of
+from arena.report.text_rows import Rows
 from arena.report.text_table import print_parts
 
 _LEGEND = (

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
+from arena.report.cell_names import names_of
 from arena.report.figures import metric_text
 from arena.report.leaderboard import Leaderboard
-from arena.report.rows import Rows, names_of
 from arena.report.schema import MetricSummary
+from arena.report.text_rows import Rows
 from arena.report.text_table import print_parts
 
 _SHOWN = ("retrieval_recall", "answer_f1")

@@ -10,7 +10,7 @@ from rich.text import Text
 from arena.report.comparisons import FEW_SHARED, HEADLINE, LEVEL, Comparison
 from arena.report.figures import p_text, signed_interval_text, signed_text
 from arena.report.leaderboard import CellSummary, Leaderboard
-from arena.report.rows import Rows
+from arena.report.text_rows import Rows
 from arena.report.text_table import Part, print_parts
 from arena.report.titles import short_names
 

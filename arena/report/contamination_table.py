@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
+from arena.report.cell_names import names_of
 from arena.report.closed_book_gain import ClosedBookGain
 from arena.report.contamination import PROBED, ContaminationProbe
 from arena.report.contamination_words import NOTE, SHORT, group_name, left_out_note, origin_note, plain, verdict
 from arena.report.figures import UNDEFINED, metric_text, p_text, ratio_text, signed_interval_text, signed_text
 from arena.report.leaderboard import CellSummary, Leaderboard
-from arena.report.rows import Rows, names_of
+from arena.report.text_rows import Rows
 from arena.report.text_table import Part, print_parts
 from arena.report.titles import short_names
 

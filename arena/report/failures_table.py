@@ -8,9 +8,10 @@ from rich.console import Console
 from rich.text import Text
 
 from arena.metrics.failures import CLASSES
+from arena.report.cell_names import names_of
 from arena.report.failures import FailureSummary
 from arena.report.leaderboard import Leaderboard
-from arena.report.rows import Rows, names_of
+from arena.report.text_rows import Rows
 from arena.report.text_table import print_parts, strips
 
 _LEGEND = (

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
+from arena.report.cell_names import names_of
 from arena.report.figures import signed_interval_text, signed_text
 from arena.report.leaderboard import Leaderboard
-from arena.report.rows import Rows, names_of
+from arena.report.text_rows import Rows
 from arena.report.text_table import Part, print_parts
 from arena.report.titles import short_names
 

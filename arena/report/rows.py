@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from arena.report.cell_names import names_of
 from arena.report.figures import INVALID, Parts, metric_parts, ranks_text, seconds_parts, tokens_text, usd_text
 from arena.report.leaderboard import CellSummary, Leaderboard
-from arena.types import Cell
-
-AnyCell = CellSummary | Cell
+from arena.report.text_rows import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +22,6 @@ class Column:
     parts: Callable[[CellSummary], Parts]
     drop: int | None = None
     wanted: Callable[[CellSummary], bool] = lambda cell: True
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """A table of text. The first `n_names` columns are names, the others figures."""
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    n_names: int
 
 
 def _metric(heading: str, name: str, drop: int | None = None) -> Column:
@@ -110,28 +100,3 @@ def leaderboard_rows(board: Leaderboard, columns: Sequence[Column] | None = None
         for cell, named in zip(board.cells, names, strict=True)
     )
     return Rows((*headings, *(column.heading for column in chosen)), tuple(rows), len(headings))
-
-
-def names_of(cells: Sequence[AnyCell]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headings, and the names of each cell under them: strategy, mode, and setting where namesakes differ in one."""
-    settings = [setting_of(cell, cells) for cell in cells]
-    headings = ("strategy", "mode", "setting") if any(settings) else ("strategy", "mode")
-    names = [
-        (cell.strategy, cell.retrieval_mode, setting)[: len(headings)]
-        for cell, setting in zip(cells, settings, strict=True)
-    ]
-    return headings, names
-
-
-def setting_of(cell: AnyCell, cells: Sequence[AnyCell]) -> str:
-    """In what a cell differs from its namesakes, as in `k=5`; empty when it has none."""
-    namesakes = [
-        {"llm": other.llm, **other.params}
-        for other in cells
-        if (other.strategy, other.retrieval_mode) == (cell.strategy, cell.retrieval_mode)
-    ]
-    own = {"llm": cell.llm, **cell.params}
-    names = sorted({name for setting in namesakes for name in setting})
-    return ", ".join(
-        f"{name}={own.get(name)}" for name in names if any(other.get(name) != own.get(name) for other in namesakes)
-    )

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.report.rows import Rows
+from arena.report.text_rows import Rows
 
 _UNBOUNDED_CHARS = 10_000
 _NOTE, _NOTE_GOES_ON = "  ", "    "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from arena.report.cell_names import names_of, setting_of
 from arena.report.leaderboard import CellSummary, Leaderboard
-from arena.report.rows import names_of, setting_of
 from arena.report.validity import sentences
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from arena.report.cell_names import setting_of
 from arena.report.leaderboard import CellSummary
 from arena.report.markdown import render_markdown
-from arena.report.rows import setting_of
 from arena.report.validity import ValidityWarning, concerning
 from arena.tracking.copies import PARENT_TAG, RUN_TAG
 from arena.tracking.finished import FinishedRun

@@ -17,8 +17,8 @@ from arena.report.figures import (
     signed_interval_text,
     signed_text,
 )
-from arena.report.rows import Rows
 from arena.report.schema import MetricSummary
+from arena.report.text_rows import Rows
 from arena.report.text_table import Part as Paragraph
 from arena.report.text_table import print_parts
 from arena.statistics.intervals import Interval

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from arena.report.leaderboard import Leaderboard
 from arena.report.legend import caption, legend, notes
-from arena.report.rows import Column, Rows, columns_of, leaderboard_rows, narrowings
+from arena.report.rows import Column, columns_of, leaderboard_rows, narrowings
+from arena.report.text_rows import Rows
 from arena.report.text_table import natural_chars, print_parts, text_table
 from experiments.comparing.compared import Compared
 from experiments.comparing.joining import RUN

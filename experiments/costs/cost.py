@@ -16,8 +16,8 @@ from arena.accounting import Account, Books, Spend, Total, account_of, add_up, k
 from arena.config import RunConfig, load_config, validate_config
 from arena.llm.budget import Spent
 from arena.prices import PriceTable
+from arena.report.cell_names import names_of
 from arena.report.figures import UNDEFINED, usd_text
-from arena.report.rows import names_of
 from arena.report.spending import price_source
 from arena.store import RunStore
 from arena.types import NO_RETRIEVAL_MODE, Cell, LLMCall, Purpose

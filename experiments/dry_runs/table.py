@@ -9,8 +9,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from arena.report.cell_names import names_of
 from arena.report.figures import UNDEFINED, usd_text
-from arena.report.rows import names_of
 from arena.report.spending import price_source
 from experiments.costs.sample_size import sample_size_note
 from experiments.dry_runs.expectation import TOKENS_PER_WORD, Expectation

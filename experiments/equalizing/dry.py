@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.errors import ConfigError
 from arena.report.figures import UNDEFINED, usd_text
-from arena.report.rows import Rows
+from arena.report.text_rows import Rows
 from arena.report.text_table import Part, print_parts
 from experiments.dry_runs.expectation import Expectation, total
 from experiments.dry_runs.run import dry_run

@@ -9,7 +9,7 @@ from rich.text import Text
 from arena.report.figures import UNDEFINED
 from arena.report.question import CellPage, QuestionPage
 from arena.report.question.wording import visible_text
-from arena.report.rows import Rows
+from arena.report.text_rows import Rows
 from arena.report.text_table import Part
 from arena.types import Answer, Cell, Document
 from experiments.inspecting.answers import answer_text, cut_text

@@ -10,7 +10,7 @@ from arena.report.figures import UNDEFINED
 from arena.report.question import CellPage, QuestionPage
 from arena.report.question.evidence import gold_beyond, lanes_of
 from arena.report.question.wording import figure_text, request_text
-from arena.report.rows import Rows
+from arena.report.text_rows import Rows
 from arena.report.text_table import Part
 from arena.types import Document, Hit, Retrieval
 from experiments.inspecting.answers import line_text

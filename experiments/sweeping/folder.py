@@ -10,14 +10,11 @@ RUNS_DIR/SWEEP_ID/
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena.config import RunConfig, fingerprint, validate_config
-from arena.config.sweep import SweptConfig
 from arena.errors import RunStoreError
 from arena.json_reading import read_json
 from arena.store import LOCK, MANIFEST, RunStore
@@ -88,21 +85,3 @@ class SweepFolder:
             return dict(read_json(self.path / SWEEP))
         except (OSError, ValueError, TypeError) as error:
             raise RunStoreError(f"{SWEEP} of sweep {self.sweep_id!r} cannot be read: {error}") from error
-
-
-def sweep_fingerprint(swept: SweptConfig) -> str:
-    """The config as written, in one word."""
-    section = swept.sweep.model_dump(mode="json")
-    return fingerprint("sweep", {"base": json.loads(json.dumps(dict(swept.base), default=str)), "sweep": section})
-
-
-def folder_of(swept: SweptConfig) -> SweepFolder:
-    """Where a sweep goes: `run_id` names it, else the config's name and fingerprint do, so that the same file goes on.
-
-    Raises:
-        ConfigError: `runs_dir` or `run_id` is none.
-    """
-    placed = {name: swept.base[name] for name in ("runs_dir", "run_id") if name in swept.base}
-    config: RunConfig = validate_config(placed, str(swept.path))
-    named = "".join(one if one.isalnum() and one.isascii() else "-" for one in swept.path.stem).strip("-")
-    return SweepFolder(config.runs_dir / (config.run_id or f"{named[:60] or 'sweep'}-{sweep_fingerprint(swept)[-6:]}"))

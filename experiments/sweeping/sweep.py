@@ -16,9 +16,10 @@ from arena.store import FINISHED, RUNNING
 from arena.tracking import check_store
 from experiments.sweeping.curve import QUALITY, Curve, curves_of
 from experiments.sweeping.dry import expect_points
-from experiments.sweeping.folder import SweepFolder, folder_of, sweep_fingerprint
+from experiments.sweeping.folder import SweepFolder
 from experiments.sweeping.output import print_sweep
 from experiments.sweeping.picture import curves_svg
+from experiments.sweeping.place import folder_of, sweep_fingerprint
 from experiments.sweeping.point import Point, find_points
 from experiments.sweeping.preparing import PointPreparer
 from experiments.sweeping.row import SweepRow, csv_text, rows_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from arena.metrics.failures import CLASSES
 from arena.report.cell_summary import CellSummary
@@ -13,9 +12,7 @@ from arena.report.page.price import price_sentences
 from arena.report.page.quoted import Phrase, Quotes, path_of
 from arena.report.page.rules import share_of_sum
 from arena.report.page.wording import counted, listed, metric_name
-
-RANKED = ("answer_f1", "retrieval_recall")
-"""What cells are ranked by: answers, or evidence where nothing writes answers."""
+from arena.report.standing import RANKED, Standing, standing_of
 
 _EXPLANATIONS = {
     "system": "calls that failed or ran out",
@@ -25,15 +22,6 @@ _EXPLANATIONS = {
     "form": "the form of the answers",
     "untold": "what gold and judge cannot tell",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Who competes on `metric`, by place: those of the top group, the highest mean first, and all."""
-
-    metric: str
-    top: tuple[int, ...]
-    all: tuple[int, ...]
 
 
 def headline(board: Leaderboard, marks: Sequence[Mark]) -> tuple[Phrase, ...]:
@@ -49,17 +37,6 @@ def headline(board: Leaderboard, marks: Sequence[Mark]) -> tuple[Phrase, ...]:
         *_failures(lead, board.cells[lead], marks[lead], quotes),
         *_detectable(board, standing.metric, quotes),
     )
-
-
-def standing_of(board: Leaderboard) -> Standing | None:
-    """The contest that the headline is about; None where no two cells could be compared."""
-    for metric in RANKED:
-        competing = tuple(place for place, cell in enumerate(board.cells) if metric in cell.ranks)
-        if competing:
-            means = {place: board.cells[place].metrics[metric].mean or 0.0 for place in competing}
-            top = [place for place in competing if board.cells[place].ranks[metric].in_top_group]
-            return Standing(metric, tuple(sorted(top, key=lambda place: (-means[place], place))), competing)
-    return None
 
 
 def _ahead(standing: Standing, cells: Sequence[CellSummary], marks: Sequence[Mark], quotes: Quotes) -> Phrase:

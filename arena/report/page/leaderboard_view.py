@@ -8,9 +8,9 @@ from typing import Any
 
 from arena.report.leaderboard import CellSummary, Leaderboard
 from arena.report.page.grids import Entry, Grid
-from arena.report.page.headline import standing_of
 from arena.report.page.marks import Mark
 from arena.report.page.quoted import Quote, Quotes, path_of, resolve
+from arena.report.standing import standing_of
 from arena.types import GOLD_MODE
 
 

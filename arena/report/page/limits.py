@@ -9,10 +9,10 @@ from arena.report.gap import FLOOR
 from arena.report.judges_table import judge_notes
 from arena.report.leaderboard import Leaderboard
 from arena.report.legend import size_note
-from arena.report.page.headline import standing_of
 from arena.report.page.marks import Mark
 from arena.report.page.quoted import Phrase, Quotes, path_of
 from arena.report.page.wording import counted, listed, metric_name
+from arena.report.standing import standing_of
 from arena.report.validity import sentences
 from arena.report.withheld import spending_notes
 

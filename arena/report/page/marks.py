@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from arena.report.cell_names import setting_of
 from arena.report.leaderboard import CellSummary, Leaderboard
-from arena.report.rows import setting_of
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
 
 HUES = 8

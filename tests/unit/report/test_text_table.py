@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from arena.report.details import print_details
-from arena.report.rows import Rows
+from arena.report.text_rows import Rows
 from arena.report.text_table import Part, print_parts, strips
 from tests.unit.report.boards import board, row
 

@@ -6,7 +6,7 @@ import pytest
 
 from arena.config.sweep import load_sweep
 from arena.errors import ConfigError, UserError
-from experiments.sweeping.folder import folder_of
+from experiments.sweeping.place import folder_of
 from experiments.sweeping.point import Points, find_points
 from experiments.sweeping.sweep import asking_order
 
