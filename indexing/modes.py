@@ -10,8 +10,7 @@ from arena.errors import ConfigError, UnknownNameError
 from arena.protocols import Embedding
 from arena.types import RetrievalRequest
 from indexing.engines import Engine
-from indexing.engines.fusion import FUSIONS, RRF_K
-from indexing.engines.ranking import Ranking
+from indexing.engines.ranking import FUSIONS, RRF_K, Ranking
 
 DEPTH = 50
 """Candidates of a lane where a request does not say; how far `dense` looks, of which only k are hits."""

@@ -1,4 +1,7 @@
-"""The one place that turns a request into an answer of the index; every strategy retrieves through it."""
+"""The one place that turns a request into an answer of the index; every strategy retrieves through it.
+
+Retrievals of many questions at once, through the engine's batch query.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,22 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
+import anyio
 import anyio.to_thread
 import numpy as np
 
 from arena.errors import ConfigError, StrategyError, WeightsError
-from arena.protocols import Embedder, Embedding, Reranker, SparseVector, Vectors
+from arena.protocols import Embedder, Embedding, Reranker, Retriever, SparseVector, Vectors
 from arena.types import Hit, LaneHit, Passage, Retrieval, RetrievalRequest, RetrievalSeconds
 from indexing.build import Index
 from indexing.embedding import Encoded, embed_queries_timed
-from indexing.embedding.encoder import require_finite
+from indexing.embedding.embedder import require_finite
 from indexing.engines.ranking import Ranked, Ranking, by_score
 from indexing.modes import MODES, check_request, depth_of, k_of
-from indexing.rerank.passage_work import seconds_on_passages
+from indexing.rerank.settings import seconds_on_passages
 
 RERANK = "rerank"
 BATCH_SIZE = 256  # queries an engine sees at once; bounds the memory of a batch of thousands
@@ -205,3 +210,63 @@ def _alike(requests: Sequence[RetrievalRequest]) -> list[list[int]]:
     for i, request in enumerate(requests):
         groups.setdefault(replace(request, query=""), []).append(i)
     return [group[at : at + BATCH_SIZE] for group in groups.values() for at in range(0, len(group), BATCH_SIZE)]
+
+
+class BatchRetriever(Retriever, Protocol):
+    """A retriever that answers many requests in one go, as it would answer each alone."""
+
+    async def retrieve_many(self, requests: Sequence[RetrievalRequest]) -> tuple[Retrieval, ...]: ...
+
+
+class OpenRetriever(BatchRetriever, Protocol):
+    """One over something that is given back at the end."""
+
+    def close(self) -> None: ...
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """A request in line; exactly one of the other two is set once it was served."""
+
+    request: RetrievalRequest
+    retrieval: Retrieval | None = None
+    error: Exception | None = None
+
+
+@dataclass(slots=True)
+class Batched:
+    """A `Retriever` that serves together whatever is asked while an earlier batch is under way.
+
+    Hits are those of the inner retriever. Seconds are a share of the batch's: right for throughput, too low
+    for what a lone user would wait, so it suits cells that measure evidence, not latency.
+    """
+
+    inner: BatchRetriever
+    _line: list[_Waiting] = field(default_factory=list)
+    _turn: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def retrieve(self, request: RetrievalRequest) -> Retrieval:
+        mine = _Waiting(request)
+        self._line.append(mine)
+        async with self._turn:
+            if mine in self._line:
+                batch, self._line = self._line, []
+                await self._serve(batch)
+        if mine.error is not None:
+            raise mine.error
+        assert mine.retrieval is not None
+        return mine.retrieval
+
+    def passage(self, passage_id: str) -> Passage:
+        return self.inner.passage(passage_id)
+
+    async def _serve(self, batch: Sequence[_Waiting]) -> None:
+        try:
+            with anyio.CancelScope(shield=True):  # the others of the batch wait for it, whoever of them is given up
+                retrievals = await self.inner.retrieve_many([waiting.request for waiting in batch])
+        except Exception as error:  # noqa: BLE001  whatever it is, everyone in the batch is to hear of it
+            for waiting in batch:
+                waiting.error = error
+        else:
+            for waiting, retrieval in zip(batch, retrievals, strict=True):
+                waiting.retrieval = retrieval

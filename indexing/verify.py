@@ -13,13 +13,19 @@ from arena.types import Document, Passage
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking, indexed_text, passages_of
 from indexing.embedding import IndexEmbedder
 from indexing.engines import ENGINES
-from indexing.engines.settings import EngineSettings
-from indexing.integrity import damaged
-from indexing.lock import is_being_written, work_folder
-from indexing.manifest import MANIFEST, IndexManifest, corpus_fingerprint, passages_fingerprint, read_manifest
-from indexing.opening import open_engine
-from indexing.plan import embedder_identity
-from indexing.probes import lost_passages, read_probes
+from indexing.engines.ranking import EngineSettings
+from indexing.files import is_being_written, work_folder
+from indexing.manifest import (
+    MANIFEST,
+    IndexManifest,
+    corpus_fingerprint,
+    damaged,
+    lost_passages,
+    passages_fingerprint,
+    read_manifest,
+    read_probes,
+)
+from indexing.opening import embedder_identity, open_engine
 
 SAME = 0.999  # least cosine of two embeddings of one text, on whatever device and in whatever batch
 

@@ -14,10 +14,8 @@ from typing import IO
 from filelock import FileLock
 
 from arena.errors import UnknownNameError, WeightsError, storage_advice
-from indexing.models import WEIGHTS, WeightFile, Weights
-from indexing.progress import Progress, silent
-from indexing.sources import SOURCES, Source, SourceError, WrongFileError
-from indexing.stamps import file_sha256, stamp
+from indexing.files import Progress, file_sha256, silent, stamp
+from indexing.sources import SOURCES, WEIGHTS, Source, SourceError, WeightFile, Weights, WrongFileError
 
 BLOCK_BYTES = 1 << 20
 DOWNLOADS = ".downloads"

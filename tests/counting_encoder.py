@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from arena.protocols import SparseVector
-from indexing.embedding.encoder import Encoded, TimedEncoded
+from indexing.embedding.embedder import Encoded, TimedEncoded
 
 
 class CountingEncoder:

@@ -9,7 +9,7 @@ import numpy as np
 
 from arena.protocols import Embedding, SparseVector, Vectors
 from indexing.engines import ENGINES, Engine
-from indexing.engines.settings import MEMORY, EngineSettings
+from indexing.engines.ranking import MEMORY, EngineSettings
 
 WIDTH = 16
 IN_MEMORY = EngineSettings("server", path=MEMORY)

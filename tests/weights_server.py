@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-from indexing.models import HubRepo, WeightFile, Weights, Wheel
+from indexing.sources import HubRepo, WeightFile, Weights, Wheel
 
 CONTENT = {"weights.bin": bytes(range(256)) * 400, "nested/config.json": b'{"width": 3}'}
 """The files of the pretended model."""

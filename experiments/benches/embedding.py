@@ -29,7 +29,7 @@ from indexing.embedding import (
     LaneEmbedder,
     SentenceTransformerEncoder,
 )
-from indexing.embedding.payload import Kept
+from indexing.embedding.cache import Kept
 
 BATCH_SIZE = 32
 PASSAGES = 32 * BATCH_SIZE  # FlagEmbedding passes its first, longest batch twice: below 5 % of so many

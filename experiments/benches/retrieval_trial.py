@@ -19,8 +19,7 @@ from experiments.benches.peak_memory import peak_memory_mb
 from experiments.benches.stopwatch import Figures, timings_ms
 from experiments.benches.synthetic_points import DIMENSION, TERMS, queries, slices
 from indexing.engines import ENGINES, Engine
-from indexing.engines.fusion import RRF_K
-from indexing.engines.settings import EngineSettings
+from indexing.engines.ranking import RRF_K, EngineSettings
 
 EDGE = ("edge-exact", "edge-hnsw")
 LOCAL_MODE = "local-mode"

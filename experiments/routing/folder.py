@@ -9,8 +9,7 @@ from pathlib import Path
 from arena.errors import ConfigError
 from experiments.routing.card import card_text
 from experiments.routing.outcome import RouterOutcome
-from indexing.routing.opening import weights_sha256
-from indexing.routing.router_file import NAME, router_text
+from indexing.routing.opening import NAME, router_text, weights_sha256
 
 CARD = "CARD.md"
 

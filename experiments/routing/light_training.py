@@ -13,7 +13,7 @@ from arena.protocols import Embedder, Vectors
 from experiments.routing.examples import Example
 from experiments.routing.trainer import Shares
 from indexing.routing import LightWeights, RouterKind, query_identity
-from indexing.routing.features import log_lengths, question_features
+from indexing.routing.routers import log_lengths, question_features
 from strategies.adaptive import LABELS
 
 PENALTY = 1.0

@@ -20,7 +20,7 @@ from experiments.routing.folds import FOLDS, family_folds
 from experiments.routing.trainer import Shares
 from indexing.embedding.devices import chosen_devices
 from indexing.routing import RouterKind
-from indexing.routing.t5 import MODEL, encoded, letter_ids, letter_probabilities, load_t5
+from indexing.routing.routers import MODEL, encoded, letter_ids, letter_probabilities, load_t5
 from strategies.adaptive import LABELS
 
 _PASSED_OVER = -100

@@ -20,8 +20,8 @@ from experiments.setup.evaluators import evaluator_key
 from experiments.setup.evidence import GoldAmongDistractors, GoldDocuments, NoEvidence, SharedIndex
 from experiments.setup.external import check_external
 from experiments.setup.routers import check_readers, router_folder
-from indexing.batching import Batched, OpenRetriever
 from indexing.modes import MODES
+from indexing.retriever import Batched, OpenRetriever
 from strategies import StrategySpec, Variant, find_strategy, find_variant
 
 _GOLD_NEEDED: Mapping[str, int] = {"gold": 1, "gold_minus_one": 2, "gold_plus_distractors": 1}

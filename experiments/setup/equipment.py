@@ -15,18 +15,17 @@ from arena.types import Dataset, Document
 from experiments.setup.external import ExternalSources, SecondIndex, live_search, second_corpus
 from experiments.terminal.progress import Reporter
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking, TokenWindows
-from indexing.engines.settings import EngineSettings
+from indexing.engines.ranking import EngineSettings
 
 if TYPE_CHECKING:
     from experiments.setup.evaluators import EvaluatorKey
-    from indexing.batching import OpenRetriever
     from indexing.build import Index
+    from indexing.chunking import ModelTokenizer
     from indexing.embedding import EmbeddingSettings, IndexEmbedder
     from indexing.manifest import IndexManifest
-    from indexing.plan import IndexPlan
+    from indexing.opening import IndexPlan
     from indexing.rerank import RerankSettings
-    from indexing.retriever import IndexRetriever
-    from indexing.tokens import ModelTokenizer
+    from indexing.retriever import IndexRetriever, OpenRetriever
     from strategies import Variant
 
 
@@ -120,8 +119,8 @@ def chunking_of(config: RunConfig) -> Chunking:
 
 def model_tokenizer(config: RunConfig) -> ModelTokenizer:
     """That of the embedding model, whose weights must be here."""
-    from indexing.embedding.factory import locate_model
-    from indexing.tokens import ModelTokenizer
+    from indexing.chunking import ModelTokenizer
+    from indexing.embedding.opening import locate_model
 
     folder, _ = locate_model(embedding_settings(config), weights_root())
     return ModelTokenizer(folder)
@@ -204,7 +203,7 @@ def _planned(
     from arena.errors import IndexMismatchError
     from experiments.setup.planned import counted
     from indexing.manifest import read_manifest
-    from indexing.plan import plan_index
+    from indexing.opening import plan_index
 
     plan = plan_index(dataset.documents, embedder, engine_of(config), chunking_of(config))
     try:

@@ -52,11 +52,11 @@ def _open(
     kind: str, model: str, rerank: RerankSettings, embedder: IndexEmbedder, weights_root: Path, reporter: Reporter
 ) -> Evaluator:
     if kind == "t5":
-        from indexing.rerank.t5_evaluator import T5Evaluator
+        from indexing.rerank.opening import T5Evaluator
 
         return T5Evaluator(Path(model).expanduser(), devices=rerank.devices, batch_size=rerank.batch_size)
     from indexing.rerank import open_reranker
-    from indexing.rerank.reranker_evaluator import RerankerEvaluator
+    from indexing.rerank.opening import RerankerEvaluator
 
     settings = rerank if model == rerank.model else replace(rerank, model=model, revision=None, max_length=None)
     with reporter.bytes(f"downloading {model}") as advance:

@@ -16,7 +16,7 @@ from experiments.setup.search_tool import LiveSearch, load_search_tool
 from experiments.terminal.progress import Reporter
 
 if TYPE_CHECKING:
-    from indexing.batching import OpenRetriever
+    from indexing.retriever import OpenRetriever
     from strategies import Variant
 
 SECOND_INDEX, LIVE = "second_index", "live"

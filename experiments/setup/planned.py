@@ -21,7 +21,7 @@ from indexing.modes import k_of
 
 if TYPE_CHECKING:
     from indexing.embedding import IndexEmbedder
-    from indexing.plan import IndexPlan
+    from indexing.opening import IndexPlan
 
 _WORD = re.compile(r"\w+")
 

@@ -17,7 +17,7 @@ from experiments.verification.check import Check, found
 
 def weights_here(name: str) -> Path | None:
     """The folder of weights, by name or path; None where they are not on this machine. Nothing is downloaded."""
-    from indexing.embedding.factory import NAMED
+    from indexing.embedding.opening import NAMED
     from indexing.weights import list_models
 
     folder = Path(name).expanduser()
@@ -64,7 +64,7 @@ def check_here(manifest: Mapping[str, Any]) -> Iterator[Check]:
 
 
 def _weights(name: str, model: str, known: Mapping[str, Any]) -> Check:
-    from indexing.embedding.model_folder import folder_identity
+    from indexing.embedding.devices import folder_identity
 
     folder = weights_here(model)
     if folder is None:

@@ -7,13 +7,18 @@ An `Encoder` is a neural pass (bge-m3, any sentence-transformers model, either o
 from __future__ import annotations
 
 from indexing.embedding.bge_m3 import BgeM3Encoder
-from indexing.embedding.cached import CachedEncoder
-from indexing.embedding.embedder import IndexEmbedder, LaneEmbedder, TimedQueries, embed_queries_timed
-from indexing.embedding.encoder import Encoded, Encoder
-from indexing.embedding.factory import open_embedder
+from indexing.embedding.cache import CachedEncoder, EmbeddingCache
+from indexing.embedding.embedder import (
+    EmbeddingSettings,
+    Encoded,
+    Encoder,
+    IndexEmbedder,
+    LaneEmbedder,
+    TimedQueries,
+    embed_queries_timed,
+)
+from indexing.embedding.opening import open_embedder
 from indexing.embedding.sentence_transformer import MiniLMEmbedder, SentenceTransformerEncoder
-from indexing.embedding.settings import EmbeddingSettings
-from indexing.embedding.store import EmbeddingCache
 
 __all__ = [
     "BgeM3Encoder",

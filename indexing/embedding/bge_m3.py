@@ -11,18 +11,24 @@ from numpy.typing import NDArray
 
 from arena.errors import ConfigError, WeightsError
 from arena.protocols import SparseVector, Vectors
-from indexing.embedding.batches import token_bounded, token_counts
 from indexing.embedding.devices import (
+    FETCH,
     chosen_devices,
     dealt,
     default_batch_size,
     device_kind,
+    folder_identity,
+    load_errors,
     precision_identity,
     provenance,
     replicas,
+    token_bounded,
+    token_counts,
+    tokens_read,
 )
-from indexing.embedding.encoder import (
+from indexing.embedding.embedder import (
     ENCODING,
+    EmbeddingSettings,
     Encoded,
     Identity,
     Provenance,
@@ -32,8 +38,6 @@ from indexing.embedding.encoder import (
     require_finite,
     unit_rows,
 )
-from indexing.embedding.model_folder import FETCH, folder_identity, load_errors, tokens_read
-from indexing.embedding.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
     import torch

@@ -1,18 +1,31 @@
 """Where a model runs: one copy on each device, texts dealt out among them.
 
 Threads, not processes: kernels run outside the interpreter's lock, nothing has to be pickled, and no process can leak.
+
+What identifies the model in a folder: hashes of its weights and of everything else that can change a vector.
+
+A folder of weights comes from anybody, so that it may bring numbers and settings only. Code of its own and pickled
+weights, which can run code when they are read, are refused, unless the user trusts the folder by name.
+
+Batches whose memory is bounded: padded tokens of a forward pass, texts of a call to the tokenizer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import json
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from arena.errors import ConfigError
-from indexing.embedding.encoder import Encoded, concatenated
+from arena.errors import ConfigError, WeightsError
+from indexing.embedding.embedder import Encoded, concatenated
+from indexing.files import file_sha256
+from indexing.sources import WEIGHTS
 
 if TYPE_CHECKING:
     import torch
@@ -113,3 +126,170 @@ def provenance(devices: Sequence[str], batch_size: int) -> dict[str, str | int |
 
 def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
+
+
+_SETTINGS = {".json", ".txt", ".model"}
+_WEIGHTS = {".safetensors", ".bin", ".pt"}
+_ROBERTA_FAMILY = {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer"}
+_UNBOUNDED = 8192  # where neither the model nor the user says
+_OTHER_FORMATS = {"onnx", "openvino", "imgs", "assets"}
+FETCH = "`arena models fetch` brings the models known by name"
+_READ_AS_TENSORS = {"sparse_linear.pt", "colbert_linear.pt"}
+"""bge-m3's heads exist in no other format; FlagEmbedding reads them with torch's `weights_only`, which runs no code."""
+_IMPORTED_FROM = {
+    "auto_map": None,
+    "type": "sentence_transformers.",
+    "types": "sentence_transformers.",
+    "activation_fn": "torch.",
+    "activation_function": "torch.",
+    "sbert_ce_default_activation_function": "torch.",
+}
+"""Settings that name classes to import, and the library these have to come from (None = from the folder itself)."""
+_SETTINGS_BYTES = 1_000_000
+
+
+def folder_identity(folder: Path, *, trust_remote_code: bool = False) -> dict[str, str | int]:
+    """`weights_sha256` and `config_sha256` of the model in `folder`; asked for before anything opens it.
+
+    A single file of weights has its own SHA-256; of several files, the hash is that of the sorted list of paths and
+    hashes. Weights that exist in both formats count as safetensors, which is what is loaded. `trust_remote_code`: the
+    folder's own code may run, and its `code_sha256` is part of the identity.
+
+    Raises:
+        WeightsError: there are no weights, they cannot be read, or they would run code that is not trusted.
+    """
+    try:
+        paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+        kept = [path for path in paths if not any(part.startswith(".") for part in path.parts)]
+        files = sorted(path for path in kept if not _OTHER_FORMATS & set(path.parts))
+        safe = {path.parent for path in files if path.suffix == ".safetensors"}
+        weights = [p for p in files if p.suffix in _WEIGHTS and not (p.suffix == ".bin" and p.parent in safe)]
+        if not weights:
+            raise WeightsError(f"no model weights in {str(folder)!r}; {FETCH}")
+        settings = [path for path in files if path.suffix in _SETTINGS]
+        code = [path for path in files if path.suffix == ".py"]
+        if not trust_remote_code:
+            _refuse_code(folder, settings)
+            _refuse_pickles(folder, weights)
+        return {
+            "weights_sha256": _digest(folder, weights),
+            "config_sha256": _digest(folder, settings),
+            **({"code_sha256": _digest(folder, code)} if trust_remote_code and code else {}),
+        }
+    except OSError as error:
+        raise WeightsError(f"cannot read the model in {str(folder)!r}: {error}; {FETCH}") from error
+
+
+def _refuse_code(folder: Path, settings: list[Path]) -> None:
+    """Raise `WeightsError` where a setting names a class or a module that is not a library's."""
+    for path in settings:
+        if path.suffix != ".json" or "tokenizer.json" in path.name or (folder / path).stat().st_size > _SETTINGS_BYTES:
+            continue
+        try:
+            read = json.loads((folder / path).read_bytes())
+        except ValueError:
+            continue  # the library that loads the model says what is wrong with it
+        for named in _named_code(read):
+            module = named.rpartition("--")[2].partition(".")[0]
+            own = folder / path.parent / f"{module}.py"
+            raise WeightsError(
+                f"the model in {str(folder)!r} runs code of its own: {path.as_posix()} names {named!r}"
+                f"{f', the file {own.name}' if own.is_file() else ''}. Nothing of it was run. Choose a model of the "
+                "libraries' own classes or, if you trust whoever made it, set trust_remote_code: true beside the model"
+            )
+
+
+def _named_code(read: Any) -> Iterator[str]:
+    """What the settings of a model want to be imported from elsewhere than the libraries."""
+    if isinstance(read, list):
+        for member in read:
+            yield from _named_code(member)
+    elif isinstance(read, dict):
+        for name, value in read.items():
+            if name not in _IMPORTED_FROM:
+                yield from _named_code(value)
+                continue
+            library = _IMPORTED_FROM[name]
+            named = (text for text in _texts(value) if "." in text)
+            yield from (text for text in named if library is None or not text.startswith(library))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a setting, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _texts(member)
+
+
+def _refuse_pickles(folder: Path, weights: list[Path]) -> None:
+    """Raise `WeightsError` for weights whose format can run code, but for pinned ones and those read as tensors."""
+    pinned = {file.sha256 for known in WEIGHTS.values() for file in known.files}
+    for path in weights:
+        if path.suffix == ".safetensors" or path.name in _READ_AS_TENSORS:
+            continue
+        if path.suffix == ".bin" and file_sha256(folder, path.as_posix()) not in pinned:
+            raise WeightsError(
+                f"{path.as_posix()} in {str(folder)!r} holds pickled weights, which can run code when they are read: "
+                "convert them to safetensors (save_pretrained of transformers writes them) or, if you trust whoever "
+                "made them, set trust_remote_code: true beside the model"
+            )
+
+
+def _digest(folder: Path, paths: list[Path]) -> str:
+    hashes = {path.as_posix(): file_sha256(folder, path.as_posix()) for path in paths}
+    if len(hashes) == 1:
+        return next(iter(hashes.values()))
+    listing = "".join(f"{sha256}  {path}\n" for path, sha256 in hashes.items())
+    return hashlib.sha256(listing.encode()).hexdigest()
+
+
+def load_errors() -> tuple[type[Exception], ...]:
+    """What loading a model raises when its files are missing, cut off or of another model."""
+    from safetensors import SafetensorError
+
+    return (OSError, ValueError, KeyError, RuntimeError, EOFError, pickle.UnpicklingError, SafetensorError)
+
+
+def tokens_read(config: object, wanted: int | None, usual: int | None = None) -> int:
+    """How many tokens of a text a transformer of this configuration is to read.
+
+    As many as wanted, else as usual for the model, else as many as it can. Raises `ConfigError` on more than it can.
+    """
+    most = _positions(config)
+    if wanted is not None and most is not None and wanted > most:
+        raise ConfigError(f"embedding setting max_length {wanted!r} is more than the {most} tokens the model can read")
+    return wanted or min(limit for limit in (usual, most, _UNBOUNDED) if limit is not None)
+
+
+def _positions(config: object) -> int | None:
+    """Tokens there are positions for; None = no bound. The RoBERTa family counts from one past the padding id."""
+    positions = getattr(config, "max_position_embeddings", None)
+    if not isinstance(positions, int):
+        return None
+    offset = (getattr(config, "pad_token_id", None) or 0) + 1
+    return positions - offset if getattr(config, "model_type", "") in _ROBERTA_FAMILY else positions
+
+
+BATCH_TOKENS = 512  # padded tokens a text of the batch size may take: long texts go in smaller batches
+TOKENIZED_TEXTS = 1000  # a tokenizer's answer takes kilobytes a text
+
+
+def token_bounded(items: Sequence[Item], length: Callable[[Item], int], batch_size: int) -> Iterator[list[Item]]:
+    """Runs of `items`, longest first, of at most `batch_size` items and `batch_size * BATCH_TOKENS` padded tokens.
+
+    `length` is an item's tokens. An item longer than a whole batch's tokens goes alone.
+    """
+    start = 0
+    while start < len(items):
+        longest = max(length(items[start]), 1)
+        rows = max(1, min(batch_size, batch_size * BATCH_TOKENS // longest))
+        yield list(items[start : start + rows])
+        start += rows
+
+
+def token_counts(count: Callable[[Sequence[str]], Iterable[int]], texts: Sequence[str]) -> Iterator[int]:
+    """The tokens of each text by `count`, which is given a bounded number of texts a call."""
+    for start in range(0, len(texts), TOKENIZED_TEXTS):
+        yield from count(texts[start : start + TOKENIZED_TEXTS])

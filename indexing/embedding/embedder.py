@@ -1,17 +1,147 @@
-"""Both lanes of the index from one encoder, and what the index needs of an embedder beyond vectors."""
+"""Both lanes of the index from one encoder, and what the index needs of an embedder beyond vectors.
+
+The neural pass: what an embedding model makes of texts, before any statistics of a corpus come in.
+
+How texts are embedded: what a run's configuration says about it.
+"""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Protocol, Self, runtime_checkable
 
-from arena.protocols import Embedder, Embedding
+import numpy as np
+
+from arena.errors import ConfigError, WeightsError
+from arena.protocols import Embedder, Embedding, SparseVector, Vectors
 from arena.types import well_formed
 from indexing.bm25 import Bm25
-from indexing.embedding.encoder import Encoded, Encoder, Identity, Provenance
+
+Identity = Mapping[str, str | int]
+Provenance = Mapping[str, str | int | float]
+
+ENCODING = 1
+"""Raised with every change here that makes other vectors of the same model and text: it is in all identities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """n texts after one pass each.
+
+    `dense`: (n, d) float32, rows L2 = 1 unless set otherwise. `lexical`: the model's own term weights,
+    None where it has none. `multi`: one (tokens, d') float32 matrix a text, rows L2 = 1, None unless asked for.
+    """
+
+    dense: Vectors
+    lexical: tuple[SparseVector, ...] | None = None
+    multi: tuple[Vectors, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.dense)
+
+    def rows(self, places: Sequence[int]) -> Encoded:
+        """The texts at `places`, in that order."""
+        return Encoded(
+            self.dense[np.asarray(places, dtype=np.intp)],
+            None if self.lexical is None else tuple(self.lexical[at] for at in places),
+            None if self.multi is None else tuple(self.multi[at] for at in places),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TimedEncoded:
+    """Queries, and what embedding each of them took.
+
+    `seconds`: now, or, where `known`, when its vector was first made on this kind of device.
+    """
+
+    encoded: Encoded
+    seconds: tuple[float, ...]
+    known: tuple[bool, ...]
+
+
+class Encoder(Protocol):
+    """A neural pass over texts. The same text gives the same vectors: a batch changes a component by under 1e-5."""
+
+    @property
+    def identity(self) -> Identity:
+        """What can change a vector: model, hashes, `ENCODING`, dtype, maximal length, instructions.
+
+        Below float32 also the kind of device.
+        """
+        ...
+
+    @property
+    def provenance(self) -> Provenance:
+        """What is recorded but identifies nothing: `device`, batch size, library version."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Width d of `Encoded.dense`."""
+        ...
+
+    @property
+    def batch_texts(self) -> int:
+        """Texts of one forward pass over all devices together: the least that is worth a call."""
+        ...
+
+    def passages(self, texts: Sequence[str]) -> Encoded: ...
+
+    def queries(self, texts: Sequence[str]) -> TimedEncoded:
+        """One pass a query, on the first device: the same bits whoever else is asking."""
+        ...
+
+    def count_truncated(self, texts: Sequence[str]) -> int:
+        """How many passages are longer than the model reads."""
+        ...
+
+
+def concatenated(parts: Sequence[Encoded]) -> Encoded:
+    """At least one part, one after the other."""
+    lexical = [vector for part in parts for vector in part.lexical or ()]
+    multi = [matrix for part in parts for matrix in part.multi or ()]
+    return Encoded(
+        np.concatenate([part.dense for part in parts]),
+        None if parts[0].lexical is None else tuple(lexical),
+        None if parts[0].multi is None else tuple(multi),
+    )
+
+
+def one_by_one(encode: Callable[[Sequence[str]], Encoded], texts: Sequence[str]) -> TimedEncoded:
+    """Encode each text alone and time it. Matrix kernels round differently for another batch shape."""
+    parts, seconds = [], []
+    for text in texts:
+        started = time.perf_counter()
+        parts.append(encode([text]))
+        seconds.append(time.perf_counter() - started)
+    encoded = concatenated(parts) if parts else encode([])
+    return TimedEncoded(encoded, tuple(seconds), (False,) * len(texts))
+
+
+def require_finite(encoded: Encoded, texts: Sequence[str], identity: Identity) -> Encoded:
+    """The same, provided every number is finite. Raises `WeightsError` naming the first text that broke the model."""
+    broken = set(np.flatnonzero(~np.isfinite(encoded.dense).all(axis=1)).tolist())
+    broken |= {row for row, vector in enumerate(encoded.lexical or ()) if not all(map(math.isfinite, vector.values))}
+    broken |= {row for row, matrix in enumerate(encoded.multi or ()) if not np.isfinite(matrix).all()}
+    if broken:
+        model, dtype = identity.get("model", "without a name"), identity.get("dtype", "its dtype")
+        raise WeightsError(
+            f"the embedding model {model!r} yields numbers that are not finite in {dtype} "
+            f"for {texts[min(broken)][:80]!r}: set dtype to float32 or bfloat16, or fetch the weights again"
+        )
+    return encoded
+
+
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Rows scaled to L2 = 1 in float32; a half-precision model is off by a thousandth. Zero rows stay zero."""
+    norms: Vectors = np.linalg.norm(vectors, axis=1, keepdims=True)
+    norms[norms == 0] = 1
+    return vectors / norms
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +257,89 @@ def _embedding(encoded: Encoded, sparse: Sequence[object] | None) -> Embedding:
     if sparse is None:
         raise ValueError("this encoder has no lexical weights: give it BM25")
     return Embedding(encoded.dense, tuple(sparse), encoded.multi)  # type: ignore[arg-type]
+
+
+POOLINGS = ("mean", "cls")
+DISTANCES = ("cosine", "dot")
+DTYPES = ("float32", "float16", "bfloat16")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    """Everything that may be chosen about an embedding model; None is the model's own or the machine's best.
+
+    `model`: `minilm` (= `all-minilm-l6-v2`), `bge-m3`, a folder, or ORG/NAME on the hub; `revision` is a branch, tag or
+    commit there. `max_length`: tokens read of a text. `batch_size`: texts in one forward pass on one device.
+    `devices`: as torch names them, one copy of the model on each; None = all GPUs, else the CPU. Instructions are put
+    before every text of their kind; "" is none. `multivectors`: keep a vector a token, for late interaction.
+    `trust_remote_code`: the model may run code that lies beside its weights, or be pickled. `pooling`: how token
+    vectors become one, `mean` or `cls`. `normalize`: scale vectors to L2 = 1 (the default). `distance`: `cosine` (the
+    default) or `dot`, the inner product of vectors as they are.
+    Raises `ConfigError` on values out of range.
+    """
+
+    model: str = "minilm"
+    max_length: int | None = None
+    batch_size: int | None = None
+    dtype: str | None = None
+    devices: tuple[str, ...] | None = None
+    query_instruction: str | None = None
+    passage_instruction: str | None = None
+    multivectors: bool = False
+    revision: str | None = None
+    trust_remote_code: bool = False
+    pooling: str | None = None
+    normalize: bool | None = None
+    distance: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_length", "batch_size"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"embedding setting {name} must be at least 1, not {value!r}")
+        if self.dtype is not None and self.dtype not in DTYPES:
+            raise ConfigError(f"embedding setting dtype is one of {', '.join(DTYPES)}, not {self.dtype!r}")
+        for name, known in (("pooling", POOLINGS), ("distance", DISTANCES)):
+            if getattr(self, name) not in (None, *known):
+                raise ConfigError(f"embedding setting {name} is one of {', '.join(known)}, not {getattr(self, name)!r}")
+        if self.devices is not None and not self.devices:
+            raise ConfigError("embedding setting devices is empty: name at least one, or leave it out")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """How a model was trained to be used, where its folder does not say so. None = as any other."""
+
+    pooling: str | None = None
+    normalize: bool | None = None
+    distance: str | None = None
+    query_instruction: str | None = None
+    passage_instruction: str | None = None
+
+
+_CONTRIEVER = Preset(pooling="mean", normalize=False, distance="dot")
+_E5 = Preset(pooling="mean", query_instruction="query: ", passage_instruction="passage: ")
+_BGE = Preset(pooling="cls", query_instruction="Represent this sentence for searching relevant passages: ")
+_SIZES = ("small", "base", "large")
+PRESETS: Mapping[str, Preset] = {
+    "contriever": _CONTRIEVER,
+    "contriever-msmarco": _CONTRIEVER,
+    **{f"e5-{size}{version}": _E5 for size in _SIZES for version in ("", "-v2")},
+    **{f"multilingual-e5-{size}": _E5 for size in _SIZES},
+    **{f"bge-{size}-en{version}": _BGE for size in _SIZES for version in ("", "-v1.5")},
+}
+"""Model, without its owner, -> what its authors say of it: Izacard et al., 2022 (inner product of mean vectors); Wang
+et al., 2022 (prefixes); Xiao et al., 2023 (first token, instruction before queries)."""
+
+
+def with_preset(settings: EmbeddingSettings, name: str) -> EmbeddingSettings:
+    """The settings; what they leave open is as the preset of model `name` (ORG/NAME@COMMIT, a folder's name) has it."""
+    preset = PRESETS.get(name.rpartition("/")[2].partition("@")[0].lower(), Preset())
+    return replace(
+        settings,
+        **{
+            one.name: getattr(preset, one.name)
+            for one in fields(Preset)
+            if getattr(settings, one.name) is None and getattr(preset, one.name) is not None
+        },
+    )

@@ -10,29 +10,34 @@ import numpy as np
 
 from arena.errors import ConfigError, WeightsError
 from indexing.bm25 import Bm25
-from indexing.embedding.batches import token_bounded, token_counts
 from indexing.embedding.devices import (
+    FETCH,
     chosen_devices,
     dealt,
     default_batch_size,
+    folder_identity,
+    load_errors,
     precision_identity,
     provenance,
     replicas,
+    token_bounded,
+    token_counts,
+    tokens_read,
 )
-from indexing.embedding.embedder import LaneEmbedder
-from indexing.embedding.encoder import (
+from indexing.embedding.embedder import (
     ENCODING,
+    EmbeddingSettings,
     Encoded,
     Identity,
+    LaneEmbedder,
     Provenance,
     TimedEncoded,
     concatenated,
     one_by_one,
     require_finite,
     unit_rows,
+    with_preset,
 )
-from indexing.embedding.model_folder import FETCH, folder_identity, load_errors, tokens_read
-from indexing.embedding.settings import EmbeddingSettings, with_preset
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

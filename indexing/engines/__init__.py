@@ -8,9 +8,8 @@ from typing import Protocol, Self
 
 from arena.protocols import Embedding, SparseVector, Vectors
 from indexing.engines.edge import EdgeEngine
-from indexing.engines.ranking import Ranking
+from indexing.engines.ranking import EngineSettings, Ranking
 from indexing.engines.server import ServerEngine
-from indexing.engines.settings import EngineSettings
 
 
 class Engine(Protocol):
@@ -96,7 +95,7 @@ class Engine(Protocol):
     ) -> list[Ranking]:
         """Both lanes to `depth`, fused inside the engine; at most 2 * depth passages.
 
-        See `indexing.engines.fusion.Fusion` for the settings. The sparse lane holds what scores above 0 in it:
+        See `indexing.engines.ranking.Fusion` for the settings. The sparse lane holds what scores above 0 in it:
         nothing, for an empty sparse vector.
         """
         ...

@@ -11,9 +11,18 @@ import numpy as np
 
 from arena.errors import IndexMismatchError
 from arena.protocols import Embedding, SparseVector, Vectors
-from indexing.engines.fusion import RRF_K, Fusion, fused
-from indexing.engines.ranking import Lane, Ranked, Ranking, has_ties, in_order, settled
-from indexing.engines.settings import EngineSettings
+from indexing.engines.ranking import (
+    RRF_K,
+    EngineSettings,
+    Fusion,
+    Lane,
+    Ranked,
+    Ranking,
+    fused,
+    has_ties,
+    in_order,
+    settled,
+)
 
 DENSE = "dense"
 SPARSE = "sparse"

@@ -16,8 +16,7 @@ from arena.errors import IndexMismatchError
 from arena.json_reading import read_json
 from arena.protocols import Embedding, SparseVector, Vectors
 from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term, floats_in
-from indexing.engines.ranking import Ranked
-from indexing.engines.settings import EngineSettings
+from indexing.engines.ranking import EngineSettings, Ranked
 
 if TYPE_CHECKING:
     import qdrant_edge

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from indexing.rerank.flag import FlagCrossEncoder
+from indexing.rerank.cross_encoders import FlagCrossEncoder, SentenceCrossEncoder
 from indexing.rerank.late_interaction import EmbedderTokens, EncoderTokens, LateInteraction, StoredLateInteraction
 from indexing.rerank.opening import open_reranker
-from indexing.rerank.sentence import SentenceCrossEncoder
 from indexing.rerank.settings import (
     DEFAULT,
     CalibratedThreshold,

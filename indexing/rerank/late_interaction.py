@@ -15,7 +15,7 @@ from arena.types import Passage, well_formed
 from indexing.chunking import indexed_text
 from indexing.embedding import Encoder, IndexEmbedder
 from indexing.opening import Index
-from indexing.rerank.pairs import PASSAGE_TEXT, steady
+from indexing.rerank.cross_encoders import PASSAGE_TEXT, steady
 
 NO_TOKENS = -1.0
 FRAMED = "all tokens"  # what an encoder's identity says when its token vectors include the framing ones

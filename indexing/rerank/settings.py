@@ -1,10 +1,13 @@
-"""How candidates are reranked, and which of them are dropped: a threshold belongs to the reranker it was made for."""
+"""How candidates are reranked, and which of them are dropped: a threshold belongs to the reranker it was made for.
+
+Work of a reranker that belongs to the passages, not to the query it was done for.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 from arena.errors import ConfigError
 from arena.protocols import Reranker
@@ -94,3 +97,18 @@ def _number(value: object, given: object) -> float:
             f"a rerank threshold is 'default', a finite number, or {{value: NUMBER, reranker: NAME}}, not {given!r}"
         )
     return float(value)
+
+
+@runtime_checkable
+class EncodesPassages(Protocol):
+    """A reranker that encodes passages apart from queries, on first use, and keeps what it made."""
+
+    @property
+    def passage_seconds(self) -> float:
+        """Seconds spent so far, inside `score`, on encoding passages; never falls."""
+        ...
+
+
+def seconds_on_passages(reranker: Reranker) -> float:
+    """Seconds this reranker has spent so far on passages alone; 0 for one that reads pairs."""
+    return reranker.passage_seconds if isinstance(reranker, EncodesPassages) else 0.0

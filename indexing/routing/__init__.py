@@ -6,10 +6,8 @@ Both are folders that `arena train-router` writes and `open_router` reads.
 
 from __future__ import annotations
 
-from indexing.routing.light import LightRouter, LightWeights
-from indexing.routing.opening import open_router
-from indexing.routing.router_file import CALLED, RouterFile, RouterKind, query_identity, read_router_file
-from indexing.routing.t5 import T5Router
+from indexing.routing.opening import CALLED, RouterFile, RouterKind, open_router, query_identity, read_router_file
+from indexing.routing.routers import LightRouter, LightWeights, T5Router
 
 __all__ = [
     "CALLED",

@@ -19,10 +19,10 @@ from arena.tracking.database import check_store
 from arena.tracking.server import opened
 from arena.types import RetrievalRequest
 from experiments.setup.search_tool import LiveSearch
-from indexing.download import http_client as download_client
-from indexing.engines.connection import Connection
-from indexing.engines.settings import EngineSettings
+from indexing.engines.ranking import EngineSettings
+from indexing.engines.server import Connection
 from indexing.hub import fetch_repository
+from indexing.hub import http_client as download_client
 
 CANARY = "canary4711"
 NOT_THERE = "/nowhere/certificates.pem"

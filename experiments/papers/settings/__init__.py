@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from experiments.papers.published import PublishedNumber
-from experiments.papers.settings import adaptive_rag, crag, flashrag, ircot, musique, ragrouter, self_rag
 from experiments.papers.settings.shape import SettingsOf
 
 PAPERS: Mapping[str, Callable[[PublishedNumber], SettingsOf]] = {

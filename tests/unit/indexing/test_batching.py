@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from arena.types import Hit, Passage, Retrieval, RetrievalRequest
-from indexing.batching import Batched
+from indexing.retriever import Batched
 
 
 @dataclass

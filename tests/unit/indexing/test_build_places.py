@@ -11,8 +11,8 @@ import pytest
 from arena.errors import ConfigError, IndexMismatchError
 from arena.types import Document
 from indexing.build import Index, build_index, ensure_index, index_folder, open_index
-from indexing.engines.settings import MEMORY, EngineSettings
-from indexing.lock import work_folder
+from indexing.engines.ranking import MEMORY, EngineSettings
+from indexing.files import work_folder
 from indexing.manifest import MANIFEST
 from indexing.verify import verify_index
 from tests.letter_embedder import LetterEmbedder

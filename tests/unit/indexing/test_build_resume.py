@@ -12,8 +12,8 @@ from arena.types import Document
 from indexing.build import build_index, ensure_index, open_index
 from indexing.chunking import TokenWindows
 from indexing.embedding import MiniLMEmbedder
-from indexing.engines.settings import EngineSettings
-from indexing.lock import work_folder
+from indexing.engines.ranking import EngineSettings
+from indexing.files import work_folder
 from indexing.verify import verify_index
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS

@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 
 from arena.errors import ConfigError, WeightsError
 from arena.types import Document, Passage
-from indexing.chunking import TokenWindows, indexed_text, longest_that_fit, passages_of
-from indexing.tokens import WORDS, ModelTokenizer, Tokenizer
+from indexing.chunking import (
+    WORDS,
+    ModelTokenizer,
+    Tokenizer,
+    TokenWindows,
+    indexed_text,
+    longest_that_fit,
+    passages_of,
+)
 
 TEXTS = st.text(st.sampled_from("ab é,.\n\t🚢𝄞ß"), max_size=80) | st.text(st.characters(exclude_categories=["Cs"]))
 

@@ -8,8 +8,7 @@ import pytest
 from arena.errors import IndexMismatchError
 from arena.protocols import Embedding
 from indexing.engines.edge import EdgeEngine
-from indexing.engines.fusion import Fusion, fused
-from indexing.engines.ranking import Lane, Ranking, has_ties
+from indexing.engines.ranking import Fusion, Lane, Ranking, fused, has_ties
 from tests.random_points import WIDTH, filled, random_embedding, random_queries, random_tokens
 
 POINTS = 300

@@ -15,8 +15,8 @@ from hypothesis.extra.numpy import arrays
 from arena.errors import ConfigError, WeightsError
 from arena.protocols import SparseVector
 from indexing.embedding import CachedEncoder, EmbeddingCache, EmbeddingSettings, Encoded, MiniLMEmbedder, open_embedder
-from indexing.embedding.encoder import ENCODING
-from indexing.embedding.payload import FORMAT, Kept, pack, unpack
+from indexing.embedding.cache import FORMAT, Kept, pack, unpack
+from indexing.embedding.embedder import ENCODING
 from tests.counting_encoder import CountingEncoder
 from tests.patience import PATIENCE_SECONDS
 

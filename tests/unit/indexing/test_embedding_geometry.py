@@ -13,9 +13,9 @@ from arena.errors import ConfigError, WeightsError
 from arena.protocols import Embedding, SparseVector
 from indexing.embedding import EmbeddingSettings, SentenceTransformerEncoder
 from indexing.embedding.bge_m3 import BgeM3Encoder
-from indexing.embedding.settings import PRESETS, with_preset
+from indexing.embedding.embedder import PRESETS, with_preset
 from indexing.engines import ENGINES, Engine
-from indexing.engines.settings import EngineSettings
+from indexing.engines.ranking import EngineSettings
 from tests.tiny_models import build_tiny_bge_m3, build_tiny_minilm
 
 TEXTS = ["a ship", "the river that rises near the hill town", "ship"]

@@ -17,10 +17,9 @@ from indexing.embedding import (
     embed_queries_timed,
     open_embedder,
 )
-from indexing.embedding.batches import BATCH_TOKENS
-from indexing.embedding.devices import default_batch_size, precision_identity
-from indexing.embedding.factory import NAMED, locate_model
-from indexing.models import WEIGHTS
+from indexing.embedding.devices import BATCH_TOKENS, default_batch_size, precision_identity
+from indexing.embedding.opening import NAMED, locate_model
+from indexing.sources import WEIGHTS
 from tests.letter_embedder import LetterEmbedder
 from tests.passes import watched_passes
 from tests.tiny_models import MAX_LENGTH, WIDTH, build_tiny_minilm

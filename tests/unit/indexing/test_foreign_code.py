@@ -13,11 +13,10 @@ from safetensors.torch import load_file
 from arena.errors import WeightsError
 from indexing.embedding import EmbeddingSettings, SentenceTransformerEncoder
 from indexing.embedding.bge_m3 import BgeM3Encoder
-from indexing.embedding.model_folder import folder_identity
-from indexing.rerank.flag import FlagCrossEncoder
-from indexing.rerank.sentence import SentenceCrossEncoder
+from indexing.embedding.devices import folder_identity
+from indexing.rerank.cross_encoders import FlagCrossEncoder, SentenceCrossEncoder
+from indexing.rerank.opening import T5Evaluator
 from indexing.rerank.settings import RerankSettings
-from indexing.rerank.t5_evaluator import T5Evaluator
 from tests.tiny_models import build_tiny_bge_m3, build_tiny_minilm, build_tiny_reranker
 from tests.tiny_t5 import build_tiny_t5
 
@@ -118,7 +117,7 @@ def test_pickled_weights_that_are_pinned_are_read(tmp_path: Path, monkeypatch: p
     import hashlib
     from dataclasses import replace
 
-    from indexing import models
+    from indexing import sources as models
 
     folder = build_tiny_bge_m3(tmp_path / "model")
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
@@ -126,5 +125,5 @@ def test_pickled_weights_that_are_pinned_are_read(tmp_path: Path, monkeypatch: p
     sha256 = hashlib.sha256((folder / "pytorch_model.bin").read_bytes()).hexdigest()
     known = models.WEIGHTS["bge-m3"]
     pinned = replace(known, files=(models.WeightFile("pytorch_model.bin", 1, sha256),))
-    monkeypatch.setattr("indexing.embedding.model_folder.WEIGHTS", {"bge-m3": pinned})
+    monkeypatch.setattr("indexing.embedding.devices.WEIGHTS", {"bge-m3": pinned})
     OPENERS["bge-m3"][1](folder)

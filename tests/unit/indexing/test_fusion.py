@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.engines.fusion import RRF_K, Fusion, fused
-from indexing.engines.ranking import RESOLUTION, Lane, Ranked, in_order
+from indexing.engines.ranking import RESOLUTION, RRF_K, Fusion, Lane, Ranked, fused, in_order
 from tests.brute_force import distributions
 
 DENSE: Lane = (Ranked(7, 0.9), Ranked(3, 0.8), Ranked(5, 0.1))

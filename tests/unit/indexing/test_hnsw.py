@@ -7,8 +7,7 @@ import pytest
 
 from arena.protocols import Embedding, SparseVector, Vectors
 from indexing.engines.edge import EdgeEngine
-from indexing.engines.ranking import Ranking
-from indexing.engines.settings import EngineSettings
+from indexing.engines.ranking import EngineSettings, Ranking
 from tests.random_points import filled, random_tokens
 
 POINTS = 1_500

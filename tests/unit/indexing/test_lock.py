@@ -9,14 +9,14 @@ from pathlib import Path
 
 from arena.protocols import Embedding
 from indexing.build import build_index, ensure_index, index_folder, open_index
-from indexing.lock import WRITER, is_being_written, only_writer, work_folder
+from indexing.files import WRITER, is_being_written, only_writer, work_folder
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS
 
 HOLDER = """
 import sys
 from pathlib import Path
-from indexing.lock import only_writer
+from indexing.files import only_writer
 
 with only_writer(Path(sys.argv[1])):
     print("held", flush=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexing.engines.settings import EngineSettings
-from indexing.probes import RECALL_SAMPLED, SAMPLED, lost_passages, read_probes, sampled_positions, write_probes
+from indexing.engines.ranking import EngineSettings
+from indexing.manifest import RECALL_SAMPLED, SAMPLED, lost_passages, read_probes, sampled_positions, write_probes
 from tests.random_points import filled, random_embedding
 
 

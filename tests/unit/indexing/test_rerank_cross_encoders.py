@@ -12,8 +12,7 @@ import pytest
 from arena.errors import ConfigError, UnknownNameError, WeightsError
 from arena.types import Passage
 from indexing.rerank import FlagCrossEncoder, RerankSettings, SentenceCrossEncoder, open_reranker
-from indexing.rerank.flag import BGE_RERANKER
-from indexing.rerank.reading import bounded_batch_size
+from indexing.rerank.cross_encoders import BGE_RERANKER, bounded_batch_size
 from tests.letter_embedder import LetterEmbedder
 from tests.tiny_models import build_tiny_reranker
 

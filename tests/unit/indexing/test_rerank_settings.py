@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arena.errors import ConfigError
 from arena.types import Passage
 from indexing.rerank import CalibratedThreshold, RerankSettings, resolve_threshold, threshold_from
-from indexing.rerank.pairs import by_query, sigmoid, steady
+from indexing.rerank.cross_encoders import by_query, sigmoid, steady
 
 BGE = "bge-reranker-v2-m3"
 

@@ -17,7 +17,7 @@ from arena.types import Document, Passage, Retrieval, RetrievalRequest
 from indexing.build import Index, build_index, open_index
 from indexing.embedding import MiniLMEmbedder, TimedQueries
 from indexing.modes import MODES
-from indexing.rerank.pairs import sigmoid, steady
+from indexing.rerank.cross_encoders import sigmoid, steady
 from indexing.retriever import IndexRetriever
 from tests.brute_force import cosines, hybrid, ranked
 from tests.letter_embedder import LetterEmbedder

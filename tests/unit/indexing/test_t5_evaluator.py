@@ -8,8 +8,7 @@ import pytest
 from arena.errors import WeightsError
 from arena.types import Passage
 from indexing.rerank import RerankSettings, SentenceCrossEncoder
-from indexing.rerank.reranker_evaluator import RerankerEvaluator
-from indexing.rerank.t5_evaluator import T5Evaluator
+from indexing.rerank.opening import RerankerEvaluator, T5Evaluator
 from tests.tiny_models import build_tiny_reranker
 from tests.tiny_t5 import build_tiny_t5
 

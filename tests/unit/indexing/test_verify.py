@@ -13,8 +13,8 @@ from arena.types import Document
 from indexing.build import build_index, ensure_index, index_folder
 from indexing.chunking import TokenWindows
 from indexing.engines import ENGINES
-from indexing.engines.settings import EngineSettings
-from indexing.lock import only_writer, work_folder
+from indexing.engines.ranking import EngineSettings
+from indexing.files import only_writer, work_folder
 from indexing.manifest import MANIFEST, IndexManifest, read_manifest
 from indexing.opening import SHARD, open_index
 from indexing.verify import index_info, leftovers, list_indexes, verify_index

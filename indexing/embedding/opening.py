@@ -8,13 +8,11 @@ from pathlib import Path
 from arena.errors import ConfigError, UnknownNameError, WeightsError
 from indexing.bm25 import Bm25
 from indexing.embedding.bge_m3 import BgeM3Encoder, is_bge_m3
-from indexing.embedding.cached import CachedEncoder
-from indexing.embedding.embedder import IndexEmbedder, LaneEmbedder
-from indexing.embedding.encoder import Encoder
+from indexing.embedding.cache import CachedEncoder
+from indexing.embedding.embedder import EmbeddingSettings, Encoder, IndexEmbedder, LaneEmbedder
 from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
-from indexing.embedding.settings import EmbeddingSettings
+from indexing.files import Progress, silent
 from indexing.hub import fetch_repository, is_hub_name, repository_commit
-from indexing.progress import Progress, silent
 from indexing.weights import fetch
 
 NAMED: Mapping[str, str] = {

@@ -1,18 +1,90 @@
-"""One writer at a time for each index, and where it works until the index is whole."""
+"""Remembered hashes: a file of gigabytes is read once, and again only when its size or modification time changes.
+
+Small files that are there wholly or not at all, whoever reads or dies meanwhile.
+
+How long work reports on itself.
+
+One writer at a time for each index, and where it works until the index is whole.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from filelock import FileLock, Timeout
 
 from arena.json_reading import read_json
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Put `text` (UTF-8) at `file` in one step. Raises `OSError`, and then leaves what was there."""
+    copy = file.with_name(f".{file.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        copy.write_text(text, encoding="utf-8")
+        os.replace(copy, file)
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+STAMPS = ".verified.json"
+
+Stamp = list[int | str]
+"""Size, modification time in nanoseconds, SHA-256."""
+
+
+def file_sha256(folder: Path, path: str) -> str:
+    """SHA-256 of `folder / path`, from its stamp where one holds. Raises `OSError`."""
+    place = folder / path
+    status = place.stat()
+    stamp = _stamps(folder).get(path)
+    if stamp is not None and stamp[:2] == [status.st_size, status.st_mtime_ns]:
+        return str(stamp[2])
+    with place.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def stamp(folder: Path, path: str, sha256: str) -> None:
+    """Remember the hash of a file that was just read."""
+    status = (folder / path).stat()
+    known = _stamps(folder)
+    stamps = known | {path: [status.st_size, status.st_mtime_ns, sha256]}
+    if stamps == known:
+        return
+    with suppress(OSError):  # weights in a read-only folder are as good; they are hashed every time
+        write_whole(folder / STAMPS, json.dumps(stamps, indent=1))
+
+
+def _stamps(folder: Path) -> dict[str, Stamp]:
+    """What was hashed, by path; empty when nothing readable says so, which only costs another hash."""
+    try:
+        stamps = read_json(folder / STAMPS)
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(stamps, dict):
+        return {}
+    return {path: entry for path, entry in stamps.items() if isinstance(entry, list) and len(entry) == 3}
+
+
+class Progress(Protocol):
+    """Called now and then, from the thread that works, with monotonically growing `done`."""
+
+    def __call__(self, done: int, total: int | None, label: str) -> None:
+        """`done` of `total` units (bytes, passages); `total` is None while unknown; `label` says of what."""
+        ...
+
+
+def silent(done: int, total: int | None, label: str) -> None:
+    """Report to nobody."""
+
 
 WRITER = "writer.json"
 _FIRST_SECONDS = 0.2  # in which a writer has written who it is, and a small index is whole
