@@ -3,10 +3,8 @@
 Third parties add theirs through the entry point group `arena.strategies`, each naming a `StrategySpec`.
 """
 
-from strategies.base import GraphStrategy, StrategySpec
-from strategies.params import Params
-from strategies.table import ENTRY_POINTS, STRATEGIES, find_strategy, strategy_names
-from strategies.variants import Variant, find_variant
+from strategies.base import GraphStrategy, Params, StrategySpec
+from strategies.table import ENTRY_POINTS, STRATEGIES, Variant, find_strategy, find_variant, strategy_names
 
 __all__ = [
     "ENTRY_POINTS",

@@ -1,24 +1,75 @@
-"""What a contestant is: a spec that names it, and a graph that runs it."""
+"""What a contestant is: a spec that names it, and a graph that runs it.
+
+What of a strategy can be set.
+
+How faithful a strategy is to its paper: the same data for the help and the docs.
+
+What trained model a strategy's settings ask for; whoever sets up a run opens it and hands it over in `Tools`.
+
+Settings that may come from a calibration, and whose judgements they were chosen on.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from langgraph.errors import GraphRecursionError
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from arena.errors import AllowanceSpent, StrategyError
 from arena.protocols import Tools
 from arena.types import Attempt, Decision, Task, Tier
-from strategies.answer_prompt import TEMPLATES
-from strategies.fidelity import FidelityCard
+from strategies.answer import TEMPLATES
 from strategies.nodes import generate
-from strategies.params import NoParams, Params
-from strategies.trained import TrainedModel
+
+
+class Params(BaseModel):
+    """Base of a strategy's settings: frozen, an unknown key is an error. A field's description names its source."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class NoParams(Params):
+    """Nothing can be set."""
+
+
+Status = Literal["implemented", "adapted", "left out"]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One thing the paper says, and what became of it here; `how` is the way or the reason."""
+
+    says: str
+    status: Status
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class FidelityCard:
+    """A strategy beside its paper: the reference, where it decides, clause by clause what is implemented."""
+
+    paper: str
+    decides: tuple[str, ...]
+    clauses: tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedModel:
+    """`role`: the field of `Tools` that it is handed over in. `kind` and `model` say which one: a folder, or a name.
+
+    `model` None is the run's own of that kind.
+    """
+
+    role: Literal["evaluator", "router"]
+    kind: Literal["t5", "cross_encoder", "folder"]
+    model: str | None = None
+
 
 Evidence = Literal["index", "gold", "gold_minus_one", "gold_plus_distractors", "none"]
 Edges = frozenset[tuple[str, str]]
@@ -95,3 +146,44 @@ class StrategySpec:
         """16 hex digits that change with any prompt of the strategy or of the shared final answer."""
         texts = "\0".join((*TEMPLATES, *self.prompts))
         return hashlib.sha256(texts.encode()).hexdigest()[:16]
+
+
+CALIBRATED = "calibrated"
+"""Origin of a threshold in the decisions that it made."""
+
+
+class CalibratedParams(Params):
+    """Base of settings some of which `arena calibrate` can choose; `calibratable` names those.
+
+    A scale belongs to whoever judged: whether `calibrated_for` is who judges now is for those to check who know.
+    """
+
+    calibratable: ClassVar[tuple[str, ...]] = ()
+
+    calibrated: tuple[str, ...] | None = Field(
+        default=None,
+        min_length=1,
+        description="Names of the thresholds set beside it that `arena calibrate` chose; decisions made by them say "
+        "so. In a config file only, as `arena calibrate` writes it.",
+    )
+    calibrated_for: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Whose judgements they were chosen on, as in `probabilities of openai:NAME`; refused where "
+        "another evaluator or model judges.",
+    )
+
+    @model_validator(mode="after")
+    def _calibrated_and_set(self) -> Self:
+        if (self.calibrated is None) != (self.calibrated_for is None):
+            raise ValueError("calibrated and calibrated_for belong together: set both, as `arena calibrate` does")
+        for name in self.calibrated or ():
+            if name not in self.calibratable:
+                raise ValueError(f"calibrated names {name!r}: what can be is {', '.join(self.calibratable)}")
+            if name not in self.model_fields_set or getattr(self, name) is None:
+                raise ValueError(f"calibrated names {name!r}, which is not set: set it, or leave it out of calibrated")
+        return self
+
+    def is_calibrated(self, name: str) -> bool:
+        """Whether a setting was chosen by a calibration."""
+        return name in (self.calibrated or ())

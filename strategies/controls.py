@@ -17,10 +17,8 @@ from langgraph.runtime import Runtime
 from pydantic import Field
 
 from arena.protocols import Tools
-from strategies.base import GraphStrategy, StrategySpec
-from strategies.nodes import ANSWER, answer_from, generate, retrieve
-from strategies.params import Params
-from strategies.state import RagState
+from strategies.base import GraphStrategy, Params, StrategySpec
+from strategies.nodes import ANSWER, RagState, answer_from, generate, retrieve
 from strategies.vanilla import FIGURE as VANILLA_FIGURE
 from strategies.vanilla import build as build_vanilla
 

@@ -2,22 +2,44 @@
 
 A node takes the state and returns the keys it changes. What it may use (retriever, model) comes in through
 LangGraph's runtime context, so there are no globals and every graph holds the same functions.
+
+Calls that do not wait for one another.
+
+What flows through a strategy's graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import asyncio
+import operator
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypedDict, TypeVar
 
 from langgraph.runtime import Runtime
 
 from arena.errors import StrategyError
 from arena.protocols import Tools, Writer
-from arena.types import Answer, Passage, ShownDocument
-from strategies.answer_prompt import answer_prompt
+from arena.types import Answer, AnswerStyle, Decision, Passage, ShownDocument
+from strategies.answer import answer_prompt, cited_documents, parse_answer
 from strategies.fitting import from_passages
-from strategies.parsing import cited_documents, parse_answer
-from strategies.state import RagState
+
+
+class RagState(TypedDict, total=False):
+    """State of one question. `question` and `style` are given and never written by a node.
+
+    search_query: what the retrieve node asks the index; absent = the question itself.
+    passages: the evidence in hand, best first.
+    retrieved_ids: documents brought by any retrieval so far, in order of arrival, repeats allowed.
+    """
+
+    question: str
+    style: AnswerStyle
+    search_query: str
+    passages: tuple[Passage, ...]
+    retrieved_ids: Annotated[tuple[str, ...], operator.add]
+    decisions: Annotated[tuple[Decision, ...], operator.add]
+    answer: Answer
+
 
 ANSWER = {"generate": "the final answer"}
 """What `generate` asks a model for, as a strategy's `roles` say it."""
@@ -106,3 +128,29 @@ def writer_of(tools: Tools) -> Writer:
 def document_ids(passages: Sequence[Passage]) -> tuple[str, ...]:
     """The documents of `passages`, each once, in order."""
     return tuple(dict.fromkeys(passage.doc_id for passage in passages))
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+async def all_of(jobs: Sequence[Coroutine[Any, Any, A]]) -> list[A]:
+    """Results in order; when all have ended, the first error in that order is raised.
+
+    None is cut short for another's error: a call that is cancelled under way is paid for and leaves no ledger entry.
+    """
+    ended = await asyncio.gather(*jobs, return_exceptions=True)
+    results: list[A] = []
+    for each in ended:
+        if isinstance(each, BaseException):
+            raise each
+        results.append(each)
+    return results
+
+
+async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
+    """`all_of` for two of different types."""
+    one: Any
+    other: Any
+    one, other = await all_of([first, second])
+    return one, other

@@ -10,10 +10,8 @@ from __future__ import annotations
 from langgraph.graph import END, START, StateGraph
 
 from arena.protocols import Tools
-from strategies.base import GraphStrategy, StrategySpec
-from strategies.nodes import ANSWER, generate, retrieve
-from strategies.params import Params
-from strategies.state import RagState
+from strategies.base import GraphStrategy, Params, StrategySpec
+from strategies.nodes import ANSWER, RagState, generate, retrieve
 
 FIGURE = frozenset({(START, "retrieve"), ("retrieve", "generate"), ("generate", END)})
 

@@ -18,7 +18,7 @@ from experiments.contestants.facts import Setting, StrategyFacts, facts_of
 from experiments.contestants.labels import write_labels
 from experiments.scoring.conclusion import open_past_run
 from strategies import find_strategy, strategy_names
-from strategies.fidelity import Clause
+from strategies.base import Clause
 
 _WIDTH_CHARS = 96
 

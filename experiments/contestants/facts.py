@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from strategies import StrategySpec
-from strategies.base import Edges
-from strategies.fidelity import Clause
+from strategies.base import Clause, Edges
 
 _KINDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "none"}
 _BOUNDS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below"}

@@ -14,10 +14,8 @@ from this one graph.
 from __future__ import annotations
 
 from strategies.adaptive.card import CARD
-from strategies.adaptive.graph import FIGURE, build
-from strategies.adaptive.labels import LABELS, Label
-from strategies.adaptive.params import AdaptiveParams
-from strategies.adaptive.prompt import TEMPLATES
+from strategies.adaptive.graph import FIGURE, TEMPLATES, build
+from strategies.adaptive.params import LABELS, AdaptiveParams, Label
 from strategies.base import StrategySpec
 from strategies.ircot.graph import ROLES as IRCOT_ROLES
 from strategies.ircot.prompt import TEMPLATES as IRCOT_TEMPLATES

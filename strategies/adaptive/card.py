@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strategies.fidelity import Clause, FidelityCard
+from strategies.base import Clause, FidelityCard
 
 CARD = FidelityCard(
     paper="Jeong et al., Adaptive-RAG: Learning to Adapt Retrieval-Augmented Large Language Models through Question "

@@ -9,9 +9,9 @@ probabilities, or a calibrated cross-encoder) and T2 (the released T5 evaluator)
 
 from strategies.base import StrategySpec
 from strategies.corrective.card import CARD
+from strategies.corrective.evaluator import TEMPLATES
 from strategies.corrective.graph import FIGURE, build
 from strategies.corrective.params import CorrectiveParams
-from strategies.corrective.prompts import TEMPLATES
 from strategies.nodes import ANSWER
 
 __all__ = ["CORRECTIVE", "CorrectiveParams"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strategies.fidelity import Clause, FidelityCard
+from strategies.base import Clause, FidelityCard
 
 CARD = FidelityCard(
     paper="Yan, Gu, Zhu and Ling, Corrective Retrieval Augmented Generation, arXiv 2401.15884 v3, 2024",

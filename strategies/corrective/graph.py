@@ -1,15 +1,250 @@
-"""The graph of Corrective RAG, line by line as in the figure."""
+"""The graph of Corrective RAG, line by line as in the figure.
+
+The nodes of Corrective RAG between retrieval and the final answer.
+
+What flows through the graph of Corrective RAG.
+
+The action trigger of Corrective RAG (paper section 4.3): from passage scores to one of three actions. Pure.
+"""
 
 from __future__ import annotations
 
-from langgraph.graph import END, START, StateGraph
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
-from arena.protocols import Tools
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from arena.errors import AllowanceSpent, ModelCallError, StrategyError
+from arena.protocols import Retriever, Tools
+from arena.types import Decision, Passage
 from strategies.base import GraphStrategy
-from strategies.corrective.nodes import CorrectiveNodes
-from strategies.corrective.params import CorrectiveParams
-from strategies.corrective.state import CorrectiveState
-from strategies.nodes import generate, retrieve
+from strategies.corrective.evaluator import Mark, evaluate, keywords_prompt
+from strategies.corrective.params import CorrectiveParams, Threshold, Thresholds
+from strategies.corrective.refining import Refined, Strip, parse_keywords, recompose, refine_strips, whole_passages
+from strategies.nodes import RagState, generate, retrieve, writer_of
+
+Action = Literal["correct", "ambiguous", "incorrect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """An action, the best score (None: there was no passage), and the threshold that it reached or missed."""
+
+    action: Action
+    best: float | None
+    threshold: Threshold
+
+
+def trigger(scores: Sequence[float], thresholds: Thresholds) -> Trigger:
+    """Any score at or above upper: correct; else any at or above lower: ambiguous; else, and of nothing: incorrect.
+
+    The paper says above and below; its code compares with >=, and so does this.
+    """
+    best = max(scores, default=None)
+    if best is not None and best >= thresholds.upper.value:
+        return Trigger("correct", best, thresholds.upper)
+    if best is not None and best >= thresholds.lower.value:
+        return Trigger("ambiguous", best, thresholds.lower)
+    return Trigger("incorrect", best, thresholds.lower)
+
+
+class CorrectiveState(RagState, total=False):
+    """State of one question.
+
+    marks: the evaluator's score of each of the retrieved `passages`, in their order.
+    action: what the scores call for.
+    internal: what refinement left of the retrieved passages.
+    found: what the external search brought.
+    external: what selection left of that.
+    errors: of the branches that go side by side; raised when both have ended.
+    """
+
+    marks: tuple[Mark, ...]
+    action: Action
+    internal: tuple[Strip, ...]
+    found: tuple[Passage, ...]
+    external: tuple[Strip, ...]
+    errors: Annotated[tuple[ModelCallError | AllowanceSpent, ...], operator.add]
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectiveNodes:
+    """Every node and router that depends on the settings."""
+
+    params: CorrectiveParams
+
+    async def evaluate(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
+        """Score every retrieved passage against the question, all in parallel."""
+        passages = state["passages"]
+        marks = await evaluate(state["question"], passages, runtime.context, self.params, role="evaluate")
+        pairs = zip(passages, marks, strict=True)
+        return {"marks": tuple(marks), "decisions": tuple(self._verdict(*pair) for pair in pairs)}
+
+    async def decide_action(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
+        """Correct, ambiguous or incorrect; an incorrect retrieval is discarded whole.
+
+        Beside a retrieval that is correct: all but that ask the external source too, where there is one.
+        """
+        marks = state["marks"]
+        found = trigger([mark.score for mark in marks], self.params.thresholds)
+        discards = ("evidence",) if found.action == "incorrect" and marks else ()
+        asks = ("query",) if found.action != "correct" and self.params.external != "off" else ()
+        threshold = found.threshold
+        decision = Decision(
+            "decide_action",
+            found.action,
+            found.best,
+            threshold.value,
+            threshold.origin,
+            (*discards, *asks),
+            _tier(marks),
+        )
+        return {"action": found.action, "decisions": (decision,)}
+
+    # A coroutine, because LangGraph gives a plain function a thread.
+    async def next_nodes(self, state: CorrectiveState) -> list[str]:
+        """Where each action leads; an ambiguous one leads both ways at once."""
+        return {"correct": ["refine"], "incorrect": ["rewrite"], "ambiguous": ["refine", "rewrite"]}[state["action"]]
+
+    async def refine(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
+        """Keep the best strips of the retrieved passages; when none is good enough, the very best one.
+
+        An error waits for `rewrite`, which may go on beside it: raised here, it would cancel a call that is paid for.
+        """
+        try:
+            return await self._refine(state, runtime)
+        except (ModelCallError, AllowanceSpent) as error:
+            return {"errors": (error,)}
+
+    async def _refine(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
+        passages = state["passages"]
+        if self.params.decompose == "none":
+            return {"internal": whole_passages(passages), "decisions": (Decision("refine", "unrefined"),)}
+        known = {passage.passage_id: mark for passage, mark in zip(passages, state["marks"], strict=True)}
+        refined = await refine_strips(
+            state["question"], passages, runtime.context, self.params, role="refine", known=known
+        )
+        fallback = not refined.kept and refined.best is not None
+        if refined.best is not None and fallback:
+            refined = replace(refined, kept=(refined.best[0],))
+        choice = "best_strip" if fallback else "filtered" if len(refined.kept) < refined.total else "kept_all"
+        dropped = ("evidence",) if len(refined.kept) < refined.total else ()
+        decision = self._selection("refine", choice, refined, dropped)
+        return {"internal": refined.kept, "decisions": (decision,)}
+
+    async def rewrite(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
+        """The question as keywords for the external search; without one nothing is asked. Errors: see `refine`."""
+        if self.params.external == "off":
+            return {}
+        question = state["question"]
+        messages = keywords_prompt(question, self.params.keywords)
+        try:
+            reply = await writer_of(runtime.context).write(messages, role="rewrite")
+        except (ModelCallError, AllowanceSpent) as error:
+            return {"errors": (error,)}
+        keywords = parse_keywords(reply, self.params.keywords)
+        if not keywords:
+            return {"search_query": question, "decisions": (Decision("rewrite", "question"),)}
+        query = ", ".join(keywords)
+        changed = ("query",) if query != question else ()
+        return {"search_query": query, "decisions": (Decision("rewrite", "keywords", changed=changed),)}
+
+    async def search(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
+        """Ask the external source for the keywords."""
+        _raise_first(state)
+        if self.params.external == "off":
+            return {"found": (), "decisions": (Decision("search", "off"),)}
+        source = _external(runtime.context)
+        request = replace(runtime.context.settings.request(state["search_query"]), k=self.params.external_results)
+        retrieval = await source.retrieve(request)
+        hits = retrieval.hits[: self.params.external_results]
+        ids = tuple(hit.doc_id for hit in hits)
+        new = ("evidence",) if set(ids) - set(state.get("retrieved_ids", ())) else ()
+        return {
+            "found": tuple(source.passage(hit.passage_id) for hit in hits),
+            "retrieved_ids": ids,
+            "decisions": (Decision("search", "found" if hits else "nothing", changed=new),),
+        }
+
+    async def select_external(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
+        """Keep the best strips of what was found, by the rule of internal knowledge; possibly none."""
+        found = state["found"]
+        if not found:
+            return {"external": ()}
+        if self.params.decompose == "none":
+            return {"external": whole_passages(found), "decisions": (Decision("select_external", "unrefined"),)}
+        refined = await refine_strips(
+            state["question"], found, runtime.context, self.params, role="select_external", known={}
+        )
+        choice = "filtered" if len(refined.kept) < refined.total else "kept_all"
+        dropped = ("evidence",) if len(refined.kept) < refined.total else ()
+        decision = self._selection("select_external", choice if refined.kept else "kept_none", refined, dropped)
+        return {"external": refined.kept, "decisions": (decision,)}
+
+    async def recompose(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
+        """The kept strips as passages, internal knowledge first. Without any the model's own has to do: say so."""
+        _raise_first(state)
+        knowledge = recompose((*state.get("internal", ()), *state.get("external", ())))
+        if knowledge:
+            return {"passages": knowledge}
+        lost = ("evidence",) if state.get("retrieved_ids") else ()
+        return {"passages": (), "decisions": (Decision("recompose", "without_knowledge", changed=lost),)}
+
+    async def salvage(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
+        """The answer when no more calls may be made: from what was kept so far, never from what was rejected."""
+        kept = (*state.get("internal", ()), *state.get("external", ()))
+        if not kept and state.get("action") == "incorrect":
+            kept = whole_passages(state.get("found", ())) if "external" not in state else ()
+            return await self._answer(state, recompose(kept), runtime)
+        return await self._answer(state, recompose(kept) or state.get("passages", ()), runtime)
+
+    async def _answer(
+        self, state: CorrectiveState, passages: tuple[Passage, ...], runtime: Runtime[Tools]
+    ) -> CorrectiveState:
+        shown: CorrectiveState = {**state, "passages": passages}
+        done = await generate(shown, runtime)
+        return {"answer": done["answer"], "decisions": done.get("decisions", ())}
+
+    def _verdict(self, passage: Passage, mark: Mark) -> Decision:
+        one = trigger([mark.score], self.params.thresholds)
+        return Decision(
+            "evaluate",
+            "unreadable" if mark.unreadable else one.action,
+            mark.score,
+            one.threshold.value,
+            one.threshold.origin,
+            tier=mark.tier,
+            subject=passage.passage_id,
+            parts={"shortened": 1.0} if mark.shortened else {},
+        )
+
+    def _selection(self, node: str, choice: str, refined: Refined, changed: tuple[str, ...]) -> Decision:
+        mark = refined.best[1] if refined.best else Mark(0.0, None)
+        cut = self.params.thresholds.strips
+        score = mark.score if refined.best else None
+        return Decision(node, choice, score, cut.value, cut.origin, changed, mark.tier, refined.count)
+
+
+def _raise_first(state: CorrectiveState) -> None:
+    """Raise what a branch met: a failed call, which is the question's failure, before an allowance that is spent."""
+    errors = sorted(state.get("errors", ()), key=lambda error: isinstance(error, AllowanceSpent))
+    if errors:
+        raise errors[0]
+
+
+def _external(tools: Tools) -> Retriever:
+    if tools.external is None:
+        raise StrategyError("corrective is to search externally and was given no external source")
+    return tools.external
+
+
+def _tier(marks: Sequence[Mark]) -> str | None:
+    """The lowest tier of any judgement: what the whole can claim."""
+    return min((mark.tier for mark in marks if mark.tier), default=None)
+
 
 FIGURE = frozenset(
     {

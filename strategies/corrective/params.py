@@ -8,8 +8,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from strategies.calibrated import CALIBRATED, CalibratedParams
-from strategies.trained import TrainedModel
+from strategies.base import CALIBRATED, CalibratedParams, TrainedModel
 
 EvaluatorName = Literal["labels", "probabilities", "cross_encoder", "t5"]
 Preset = Literal["popqa", "pubhealth", "arc", "bio"]

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from strategies.base import StrategySpec
 from strategies.ircot.card import CARD
-from strategies.ircot.graph import FIGURE, ROLES, build
-from strategies.ircot.params import IrcotParams
+from strategies.ircot.graph import FIGURE, ROLES, IrcotParams, build
 from strategies.ircot.prompt import TEMPLATES
 
 __all__ = ["IRCOT"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strategies.fidelity import Clause, FidelityCard
+from strategies.base import Clause, FidelityCard
 
 CARD = FidelityCard(
     paper="Trivedi et al., Interleaving Retrieval with Chain-of-Thought Reasoning for Knowledge-Intensive Multi-Step "

@@ -1,4 +1,7 @@
-"""The loop of IRCoT as nodes, and the graph that is the loop alone."""
+"""The loop of IRCoT as nodes, and the graph that is the loop alone.
+
+What of IRCoT can be set.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,43 @@ from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
+from pydantic import Field
 
 from arena.errors import StrategyError
 from arena.protocols import Message, Tools, Writer
 from arena.types import Decision, Passage, holds_reasoning, was_cut
-from strategies.base import Edges, GraphStrategy
+from strategies.answer import spoken
+from strategies.base import Edges, GraphStrategy, Params
 from strategies.fitting import from_passages
-from strategies.ircot.params import IrcotParams
-from strategies.ircot.prompt import reasoning_prompt
-from strategies.ircot.sentences import first_sentence, is_reasoning, query_from
-from strategies.nodes import ANSWER, generate, retrieve, writer_of
-from strategies.parsing import spoken
-from strategies.state import RagState
+from strategies.ircot.prompt import first_sentence, is_reasoning, query_from, reasoning_prompt
+from strategies.nodes import ANSWER, RagState, generate, retrieve, writer_of
+
+
+class IrcotParams(Params):
+    """The caps of the loop. How many passages a step retrieves is the comparison's own `k`."""
+
+    max_sentences: int = Field(
+        default=8,
+        ge=1,
+        le=30,
+        description="Sentences of reasoning at most; the reader follows. 8 is reported of the paper at second hand "
+        "(arXiv 2212.10509), 10 is the default of its released code.",
+    )
+    max_passages: int = Field(
+        default=15,
+        ge=1,
+        le=100,
+        description="Passages collected at most over all steps; later ones are left out and the loop goes on. "
+        "15 in the paper, section 4.",
+    )
+    sentence_tokens: int = Field(
+        default=60,
+        ge=8,
+        le=4096,
+        description="Tokens a step may take, unless the model thinks before it speaks. Ours: the paper allows 300 and "
+        "throws away all but the first sentence.",
+    )
+
 
 Ending = Literal["marker", "empty", "cap"]
 

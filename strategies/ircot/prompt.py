@@ -1,12 +1,21 @@
-"""The prompt of one reasoning step: the passages so far, the question, the chain so far, and its next sentence."""
+"""The prompt of one reasoning step: the passages so far, the question, the chain so far, and its next sentence.
+
+Sentences of a chain of thought: the first of a reply, whether it states a fact, and what to search for next.
+
+Rules after the paper's released code (commaqa/inference/ircot.py). That code finds sentences with spaCy; the rule
+here needs no model: a sentence ends at a full stop, question or exclamation mark before white space, unless the mark
+belongs to an abbreviation or an initial.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from arena.protocols import Message
+from arena.text import CLOSING, Stop, stops
 from arena.types import Passage
-from strategies.answer_prompt import render_passages
+from strategies.answer import render_passages
 
 _RULES = (
     "Reason towards the answer of the question, one short sentence at a time. Each sentence states one fact from the "
@@ -67,3 +76,85 @@ TEMPLATES: tuple[str, ...] = tuple(
     message.content for message in reasoning_prompt("QUESTION", (_LIGHT,), ("REASONING.",))
 )
 """Every text that a step is asked with, around a sample question; they identify the prompt's version."""
+
+
+_LEAD_IN = re.compile(r"^(?:[-*\u2022]\s+|\d{1,2}[.)]\s+|(?:next\s+)?sentence(?:\s+\d+)?:\s*)+", re.IGNORECASE)
+_FOLLOWING = re.compile(r"\s++[\"'\u201c\u2018(\[]*+(\S{0,24}+)")
+_LAST_WORD = re.compile(r"[^\s(\[\"'\u201c\u2018]*$")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")  # J, U.S, p.m
+_LOOK_BACK = 24  # characters, more than any word below has
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Before a name: the sentence never ends at their full stop.
+_TITLES = _words(
+    "mr mrs ms dr prof rev fr st sts mt ft gen col lt capt maj sgt cpl adm cmdr gov sen rep pres messrs mme mlle "
+    "cf vs e.g i.e"
+)
+# Before a number.
+_NUMBERED = _words("no nos vol vols p pp fig figs ca c approx")
+# May end a sentence: they do where a word follows that commonly opens one.
+_TRAILS = _words(
+    "jr sr inc co corp ltd bros etc al dept univ assn ave blvd rd jan feb mar apr jun jul aug sep sept oct nov dec"
+)
+_OPENERS = _words(
+    "a an the this that these those it its he she his her they their there here we in on at by for from to after "
+    "before during when where while who what which how why as if so thus hence therefore but and or however both "
+    "another one"
+)
+
+_CONCLUDES = re.compile(r"(?:(?:thus|so)[ ,]|that is,|therefore|hence)", re.IGNORECASE)
+# The paper's code asks for whole numbers on both outer sides, of which one digit is enough to be found.
+_CALCULATES = re.compile(r"\d [+-] \d[\d,]*+(?:\.\d++|(?<=\d)) = \d")
+_ASKING = _words("who what when where why which how does is")
+_CITATION = re.compile(r"(?<!\s)\s*+\[\d[\d,\s]*+\]")
+_WORD = re.compile(r"\w")
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of the first line that says anything, with its end mark; empty when none does.
+
+    A bullet, a number of a list or a label such as "Next sentence:" before it is taken off.
+    """
+    lines = (_LEAD_IN.sub("", line.strip(), count=1) for line in text.splitlines())
+    line = next((line for line in lines if _WORD.search(line)), "")
+    spoken = _WORD.search(line)
+    for stop in stops(line, spoken.end() if spoken else 0):
+        if stop.certain or _ends(line, stop):
+            return line[: stop.end]
+    return line
+
+
+def is_reasoning(sentence: str) -> bool:
+    """Whether it draws a conclusion or does a sum, rather than state a fact that could be searched for."""
+    return bool(_CONCLUDES.match(sentence) or _CALCULATES.search(sentence))
+
+
+def query_from(sentence: str) -> str:
+    """The sentence as a query: without question words and passage numbers; empty when no word is left."""
+    words = (word for word in _CITATION.sub("", sentence).split() if word.lower() not in _ASKING)
+    query = " ".join(words)
+    return query if _WORD.search(query) else ""
+
+
+def _ends(line: str, stop: Stop) -> bool:
+    """Whether a sentence ends at `stop`, by the word before it and the one after."""
+    after = _FOLLOWING.match(line, stop.end)
+    following = after[1] if after else ""
+    if following[:1].islower():
+        return False
+    if line[stop.start : stop.end].rstrip(CLOSING) != ".":
+        return True
+    word = _LAST_WORD.search(line[max(0, stop.start - _LOOK_BACK) : stop.start])
+    last = word.group().lower() if word else ""
+    if last in _TITLES:
+        return False
+    if last in _NUMBERED and following[:1].isdigit():
+        return False
+    # "I" is a king's number or the speaker more often than an initial.
+    if last in _TRAILS or (last != "i" and _INITIALS.fullmatch(last)):
+        return following.lower().rstrip(",") in _OPENERS
+    return True

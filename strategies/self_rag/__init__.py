@@ -17,7 +17,7 @@ from strategies.self_rag.card import CARD
 from strategies.self_rag.checkpoint import TEMPLATES as CHECKPOINT_TEMPLATES
 from strategies.self_rag.graph import FIGURE, build
 from strategies.self_rag.params import SelfRagParams
-from strategies.self_rag.prompts import TEMPLATES
+from strategies.self_rag.prompted import TEMPLATES
 
 __all__ = ["SELF_RAG"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strategies.fidelity import Clause, FidelityCard
+from strategies.base import Clause, FidelityCard
 
 CARD = FidelityCard(
     paper="Asai et al., Self-RAG: Learning to Retrieve, Generate, and Critique through Self-Reflection, ICLR 2024 "

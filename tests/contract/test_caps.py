@@ -9,7 +9,7 @@ from langgraph.graph import END, START, StateGraph
 from arena.protocols import Tools
 from arena.types import Answer, Decision, Task
 from strategies import GraphStrategy, Variant
-from strategies.state import RagState
+from strategies.nodes import RagState
 from tests.contract.contestants import JUDGES, VARIANTS, loops, reads_tokens, those, writing
 from tests.contract.courses import strategy, tools
 from tests.contract.shelf import SUMMARY, TASK, ShelfRetriever, elsewhere

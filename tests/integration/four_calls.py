@@ -11,8 +11,7 @@ from pydantic import BaseModel
 
 from arena.protocols import Message, Tools
 from strategies import GraphStrategy, Params, StrategySpec
-from strategies.nodes import generate, writer_of
-from strategies.state import RagState
+from strategies.nodes import RagState, generate, writer_of
 
 FIGURE = frozenset({(START, "ask"), ("ask", "generate"), ("generate", END)})
 

@@ -11,8 +11,7 @@ from pydantic import Field
 
 from arena.protocols import Message, Tools
 from strategies import GraphStrategy, Params, StrategySpec
-from strategies.nodes import generate, retrieve, writer_of
-from strategies.state import RagState
+from strategies.nodes import RagState, generate, retrieve, writer_of
 
 FIGURE = frozenset({(START, "imagine"), ("imagine", "retrieve"), ("retrieve", "generate"), ("generate", END)})
 PROMPT = "Write one encyclopedia passage of at most {words} words that answers the question, guessing where you must."

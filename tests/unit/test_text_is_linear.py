@@ -22,13 +22,12 @@ from arena.metrics.citations import lexical_citation_precision
 from arena.metrics.lexical import supported_share
 from arena.metrics.rouge import rouge_l
 from arena.types import Passage
-from strategies.answer_prompt import render_passages
-from strategies.corrective.keywords import parse_keywords
+from strategies.answer import parse_answer, passage_sentences, render_passages
+from strategies.corrective.refining import parse_keywords
 from strategies.ircot.graph import ending
-from strategies.ircot.sentences import first_sentence, is_reasoning, query_from
-from strategies.parsing import parse_answer, passage_sentences
+from strategies.ircot.prompt import first_sentence, is_reasoning, query_from
 from strategies.self_rag.checkpoint import _RESERVED, _SHOWN
-from strategies.self_rag.sentences import next_sentence
+from strategies.self_rag.prompted import next_sentence
 
 LENGTH = 200_000
 SHORTER = 50_000

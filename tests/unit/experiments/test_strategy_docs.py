@@ -6,7 +6,7 @@ from dataclasses import replace
 from experiments.contestants.facts import facts_of
 from experiments.strategy_docs import PATH, render
 from strategies import STRATEGIES
-from strategies.fidelity import Clause
+from strategies.base import Clause
 
 FACTS = [facts_of(spec) for spec in STRATEGIES.values()]
 

@@ -17,7 +17,7 @@ from arena.llm import LLMClient
 from arena.llm.body import MOST_BYTES
 from arena.protocols import Message, Reply
 from arena.types import CallAttempt
-from strategies.parsing import spoken
+from strategies.answer import spoken
 from tests.unit.llm.asking import Waits, ask, asking, with_model
 from tests.unit.llm.chat_server import Play, completion, continuation, failure, serving
 

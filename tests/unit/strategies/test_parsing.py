@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from arena.errors import StrategyError
 from arena.text import ABSTENTION, abstains
 from arena.types import Passage
-from strategies.parsing import cited_documents, parse_answer, spoken
+from strategies.answer import cited_documents, parse_answer, spoken
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.types import Passage
-from strategies.answer_prompt import answer_prompt, render_passages
+from strategies.answer import answer_prompt, render_passages
 
 
 def passage(text: str, title: str = "T") -> Passage:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.parsing import passage_sentences
+from strategies.answer import passage_sentences
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from strategies.together import all_of, both
+from strategies.nodes import all_of, both
 
 
 async def failing() -> int:

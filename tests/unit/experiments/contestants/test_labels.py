@@ -13,7 +13,7 @@ from arena.store import MANIFEST, RunStore
 from arena.types import Cell, Dataset, Kind, Question, RunRecord
 from experiments.contestants.labels import complexity, silver_labels, write_labels
 from strategies.adaptive import Label
-from strategies.adaptive.labels import read_labels
+from strategies.adaptive.params import read_labels
 from tests.samples import QUESTIONS, answered, failed
 
 ALONE: Mapping[Label, Cell] = {

@@ -11,7 +11,7 @@ from experiments.cli import main
 from experiments.contestants.commands import facts_text, list_facts, list_rows, list_table, show_facts
 from experiments.contestants.facts import Setting, StrategyFacts
 from strategies import STRATEGIES
-from strategies.fidelity import Clause
+from strategies.base import Clause
 
 ROUTER = StrategyFacts(
     name="router",

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from experiments.contestants.facts import facts_of, mermaid, settings_of
 from strategies import STRATEGIES, Params, StrategySpec
-from strategies.fidelity import Clause, FidelityCard
+from strategies.base import Clause, FidelityCard
 from strategies.vanilla import FIGURE, build
 
 CARD = FidelityCard(

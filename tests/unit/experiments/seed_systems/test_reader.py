@@ -10,7 +10,7 @@ from arena.llm.fake_script import read_script
 from arena.text import ABSTENTION
 from arena.types import AnswerStyle, Document, Passage, Question
 from experiments.seed_systems.reader import write_reader
-from strategies.answer_prompt import answer_prompt
+from strategies.answer import answer_prompt
 
 WORLD = load_dataset("world")
 DOCUMENTS = {document.doc_id: document for document in WORLD.documents}

@@ -7,8 +7,8 @@ import pytest
 from arena.errors import ConfigError
 from strategies import find_variant
 from strategies.adaptive import ADAPTIVE
-from strategies.adaptive.labels import read_labels
-from strategies.adaptive.prompt import classifier_prompt
+from strategies.adaptive.graph import classifier_prompt
+from strategies.adaptive.params import read_labels
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from arena.errors import ConfigError, StrategyError
 from arena.protocols import Router, Tools
 from arena.types import Attempt, Decision, Task, Tier
 from strategies import find_variant
-from strategies.trained import TrainedModel
+from strategies.base import TrainedModel
 from tests.scripted_writer import ScriptedWriter
 from tests.unit.strategies.ircot.batches import QUESTION, SETTINGS, Batches, chain, decisions, passage
 

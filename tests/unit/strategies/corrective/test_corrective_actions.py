@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.corrective.actions import trigger
+from strategies.corrective.graph import trigger
 from strategies.corrective.params import CorrectiveParams
 
 PAPER = CorrectiveParams(evaluator="t5", checkpoint="folder").thresholds

@@ -6,7 +6,7 @@ import pytest
 
 from arena.errors import ConfigError
 from strategies.corrective.params import CorrectiveParams, Preset, Threshold
-from strategies.variants import find_variant
+from strategies.table import find_variant
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.corrective.keywords import parse_keywords
-from strategies.corrective.prompts import keywords_prompt
+from strategies.corrective.evaluator import keywords_prompt
+from strategies.corrective.refining import parse_keywords
 
 
 @pytest.mark.parametrize(

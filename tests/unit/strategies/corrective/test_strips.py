@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.types import Passage
-from strategies.corrective.strips import decompose, recompose, strongest
+from strategies.corrective.refining import decompose, recompose, strongest
 from tests.unit.strategies.corrective.shelf import passage
 
 ONE = "The weir was built in 1871."

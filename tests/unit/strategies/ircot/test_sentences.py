@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.ircot.sentences import first_sentence, is_reasoning, query_from
+from strategies.ircot.prompt import first_sentence, is_reasoning, query_from
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.types import Tier
+from strategies.self_rag.graph import decide
 from strategies.self_rag.params import SelfRagParams
-from strategies.self_rag.retrieval import decide
 from strategies.self_rag.state import Reading
 
 SOFT = SelfRagParams()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.self_rag.scores import (
+from strategies.self_rag.params import (
     RELEVANCE,
     SUPPORT,
     UTILITY,

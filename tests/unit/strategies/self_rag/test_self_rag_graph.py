@@ -5,7 +5,7 @@ from typing import Any, get_args
 import pytest
 
 from strategies import STRATEGIES
-from strategies.fidelity import Status
+from strategies.base import Status
 from strategies.nodes import retrieve
 from strategies.self_rag import SELF_RAG
 from strategies.self_rag.graph import FIGURE

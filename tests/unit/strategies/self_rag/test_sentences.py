@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from strategies.self_rag.sentences import next_sentence, sentences
+from strategies.self_rag.prompted import next_sentence, sentences
 
 
 @pytest.mark.parametrize(
