@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from arena.errors import RunStoreError
-from arena.json_reading import parse_json
+from arena.files import parse_json
 from arena.types import Cell, Tier
 
 _CELL = TypeAdapter(Cell)

@@ -22,7 +22,7 @@ from typing import Protocol
 
 from filelock import FileLock, Timeout
 
-from arena.json_reading import read_json
+from arena.files import read_json
 
 
 def write_whole(file: Path, text: str) -> None:

@@ -15,7 +15,7 @@ import httpx
 
 from arena import network
 from arena.errors import WeightsError
-from arena.json_reading import read_json
+from arena.files import read_json
 from arena.network import check_network_environment
 from indexing.files import Progress, silent, write_whole
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.errors import DatasetError, IndexMismatchError
-from arena.json_reading import read_json, read_regular
+from arena.files import read_json, read_regular
 from arena.protocols import Vectors
 from arena.types import Document, Passage
 from indexing.engines import Engine

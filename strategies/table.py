@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from arena.errors import ConfigError, UnknownNameError
+from arena.files import parse_yaml
 from arena.types import Scalar
-from arena.yaml_reader import parse_yaml
 from strategies import adaptive, controls, corrective, ircot, self_rag, vanilla
 from strategies.base import GraphStrategy, Params, StrategySpec, TrainedModel
 

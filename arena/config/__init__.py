@@ -5,31 +5,37 @@ one. `RunConfig.fingerprint_fields` lists what can change a result; where result
 questions run at once and what is printed cannot, and are left out.
 """
 
-from arena.config.environment import (
+from arena.config.loading import (
     CACHE_VARIABLE,
     api_key,
     cache_dir,
     cache_folder,
     check_typed,
+    load_config,
+    merge,
+    parse_settings,
     qdrant_key,
     tracking_uri,
+    validate_config,
 )
-from arena.config.external import ExternalConfig
-from arena.config.judging import JudgeConfig, JudgeModel
-from arena.config.loading import load_config, merge, parse_settings, validate_config
 from arena.config.run import RunConfig, fingerprint
 from arena.config.settings import (
+    AllowanceConfig,
+    BudgetConfig,
     CalibratedThreshold,
     ChunkingConfig,
     EmbeddingConfig,
+    ExternalConfig,
     IndexConfig,
+    JudgeConfig,
+    JudgeModel,
     LLMSettings,
+    PriceConfig,
     RerankConfig,
     RetrievalConfig,
     SampleConfig,
     Settings,
 )
-from arena.config.spending import AllowanceConfig, BudgetConfig, PriceConfig
 
 __all__ = [
     "CACHE_VARIABLE",

@@ -10,20 +10,22 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator, model_validator
 
-from arena.config.external import ExternalConfig
-from arena.config.judging import JudgeConfig
 from arena.config.settings import (
     MOST_AT_ONCE,
+    AllowanceConfig,
+    BudgetConfig,
     ChunkingConfig,
     EmbeddingConfig,
+    ExternalConfig,
     IndexConfig,
+    JudgeConfig,
     LLMSettings,
+    PriceConfig,
     RerankConfig,
     RetrievalConfig,
     SampleConfig,
     Settings,
 )
-from arena.config.spending import AllowanceConfig, BudgetConfig, PriceConfig
 from arena.text import REASONING_MARKS
 
 _SPEED_AND_PLACE: Mapping[str, tuple[str, ...]] = {

@@ -1,14 +1,22 @@
-"""The parts of a run's settings: model, embedder, index, retrieval, sample. All frozen, unknown keys refused."""
+"""The parts of a run's settings: model, embedder, index, retrieval, sample. All frozen, unknown keys refused.
+
+Who judges answers, by which metrics, and how often.
+
+Knowledge beside the corpus, for strategies that search elsewhere when an index has let them down.
+
+What a run may cost, what its models cost, and how much one question may use. All frozen, unknown keys refused.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
 from arena.network import address_without_secret, key_variable
 from arena.text import REASONING_MARKS
+from arena.types import JudgeMetric
 
 MOST_AT_ONCE = 4096
 """Questions, or requests, in flight: each takes memory, and no provider takes more."""
@@ -267,3 +275,95 @@ class SampleConfig(Settings):
             if len(set(self.ids)) < len(self.ids):
                 raise ValueError(f"ids repeat {next(one for one in self.ids if self.ids.count(one) > 1)!r}")
         return self
+
+
+class JudgeModel(LLMSettings):
+    """The judge's language model; its replies list statements one by one and need more room than an answer."""
+
+    model: str
+    max_tokens: int = Field(default=1024, ge=1, description="Upper bound of a reply, reasoning included.")
+
+
+class JudgeConfig(Settings):
+    """RAGAS judges over the answers of a run.
+
+    `repeats`: how often everything is judged; more than once tells the judge's own variance.
+    """
+
+    llm: JudgeModel
+    metrics: tuple[JudgeMetric, ...] = Field(default=("answer_accuracy", "faithfulness"), min_length=1)
+    repeats: int = Field(default=1, ge=1)
+    health_seconds: float = Field(
+        default=30.0,
+        gt=0,
+        description="Seconds that each reply to the made-up answer before a run may take, whatever its time-out.",
+    )
+
+    @field_validator("metrics")
+    @classmethod
+    def _once_each(cls, metrics: tuple[JudgeMetric, ...]) -> tuple[JudgeMetric, ...]:
+        if len(set(metrics)) < len(metrics):
+            raise ValueError(f"metrics {list(metrics)} list one more than once")
+        return metrics
+
+
+class ExternalConfig(Settings):
+    """Where a strategy may search beside the index of the run's own dataset. None = there is no such place.
+
+    `dataset`: any dataset; its corpus becomes a second index, made and asked like the first (a `jsonl:` folder
+    needs no questions for that). `tool`: a search tool of
+    LangChain, or anything with `ainvoke(query)`; what it finds on the live web may hold a benchmark's answers.
+    """
+
+    dataset: str | None = None
+    tool: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
+        description="`package.module:factory`; the factory is called without arguments and gives the tool.",
+    )
+
+
+Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class PriceConfig(Settings):
+    """The price of one model: per token, or per hour of the accelerator that it has to itself.
+
+    Per token: US dollars per million tokens; `cached_input_usd_per_million` is for what the provider read from its own
+    cache (None = the price of other input). Per hour: a call costs the seconds in which it was served, which is an
+    upper bound where the server works on several calls at once.
+    """
+
+    input_usd_per_million: Usd | None = None
+    output_usd_per_million: Usd | None = None
+    cached_input_usd_per_million: Usd | None = None
+    gpu_usd_per_hour: Usd | None = None
+
+    @model_validator(mode="after")
+    def _one_way_to_charge(self) -> PriceConfig:
+        tokens = (self.input_usd_per_million, self.output_usd_per_million)
+        if self.gpu_usd_per_hour is not None:
+            if any(price is not None for price in (*tokens, self.cached_input_usd_per_million)):
+                raise ValueError("a model is priced per token or by gpu_usd_per_hour, not by both: leave one out")
+        elif None in tokens:
+            raise ValueError(
+                "a price needs both input_usd_per_million and output_usd_per_million, or gpu_usd_per_hour alone"
+            )
+        return self
+
+
+class BudgetConfig(Settings):
+    """What a run may spend in all, continued or not; replayed calls cost nothing.
+
+    A run ends once a bound is reached, so it can be overrun by the calls that are then in flight.
+    """
+
+    max_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    max_tokens: int | None = Field(default=None, ge=1, description="Input and output of all calls of the run.")
+
+
+class AllowanceConfig(Settings):
+    """What one question may use in one cell; a strategy that has used it up ends with what it has."""
+
+    calls: int | None = Field(default=400, ge=1)
+    tokens: int | None = Field(default=None, ge=1, description="Input and output of all its calls.")

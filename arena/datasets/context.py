@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.datasets.lines import Row
 from arena.datasets.pool import Pool
-from arena.json_reading import DECODER, fault_of
+from arena.files import DECODER, fault_of
 
 Spans = tuple[tuple[int, int], ...]
 """Start and end of each sentence of a paragraph's text."""

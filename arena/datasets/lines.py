@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from arena.errors import DatasetError
-from arena.json_reading import DECODER, fault_of
+from arena.files import DECODER, fault_of
 
 MOST_HOPS = 100
 """Facts on one reasoning path; a larger number is a mistake, and pages have a row for each."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from arena.datasets.lines import Row
 from arena.datasets.records import read_records
 from arena.errors import DatasetError
-from arena.types.official import OfficialGold, OfficialPrediction
+from arena.types.data import OfficialGold, OfficialPrediction
 
 
 def read_official_gold(path: Path) -> tuple[OfficialGold, ...]:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from arena.datasets.files import PARQUET, open_data
 from arena.datasets.lines import Row, as_row, parse_lines
 from arena.errors import DatasetError
-from arena.json_reading import DECODER, fault_of
+from arena.files import DECODER, fault_of
 
 _SPACE = " \t\n\r"
 

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from arena.errors import RunStoreError
-from arena.json_reading import parse_json
+from arena.files import parse_json
 from arena.types import PaidAttempt, RunRecord, Verdict
 
 SCHEMA_VERSION = 4

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from arena.errors import RunStoreError
+from arena.files import open_regular
 from arena.journal.line import READABLE, RECORD_LINES, Line, LineFormat, decode, parse, schema_version
-from arena.json_reading import open_regular
 from arena.types import RunRecord
 
 T = TypeVar("T")

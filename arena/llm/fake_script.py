@@ -43,8 +43,8 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from arena.config import Settings
 from arena.errors import ModelSetupError
+from arena.files import read_yaml_file
 from arena.llm.fake_faults import FaultRates
-from arena.yaml_reader import read_yaml_file
 
 MAX_STATUS = 599
 MIN_STATUS = 400

@@ -11,7 +11,7 @@ from math import fsum
 
 from arena.metrics.answer import exact_match, token_f1
 from arena.metrics.support import support_em, support_f1
-from arena.types.official import OfficialGold, OfficialPrediction
+from arena.types.data import OfficialGold, OfficialPrediction
 
 Pair = tuple[OfficialPrediction, OfficialGold]
 

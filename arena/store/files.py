@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from arena.errors import RunStoreError
+from arena.files import read_regular
 from arena.journal import sync_folder
-from arena.json_reading import read_regular
 
 
 def replace(target: Path, write: Callable[[BinaryIO], object]) -> None:

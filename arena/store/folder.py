@@ -35,6 +35,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from arena.config import fingerprint
 from arena.errors import RunStoreError
+from arena.files import parse_json, read_regular
 from arena.journal import (
     PAID_LINES,
     RECORD_LINES,
@@ -47,7 +48,6 @@ from arena.journal import (
     record_of,
     scan,
 )
-from arena.json_reading import parse_json, read_regular
 from arena.plan import Key, RunPlan, read_plan
 from arena.store.calls import call_lines
 from arena.store.files import read_text, replace, replace_json, replace_text

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from arena.errors import RunStoreError
-from arena.json_reading import open_regular
+from arena.files import open_regular
 from arena.store.files import replace
 
 _ROW_GROUP = 100_000

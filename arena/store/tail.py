@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.errors import RunStoreError
+from arena.files import open_regular
 from arena.journal import RECORD_LINES, record_of, scan
 from arena.journal.line import decode
-from arena.json_reading import open_regular
 from arena.store.folder import RECORDS
 from arena.types import RunRecord
 

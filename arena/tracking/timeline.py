@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from arena.types import RunRecord
-from arena.types.timeline import Activity
+from arena.types.evidence import Activity
 
 Period = tuple[float, float]
 

@@ -37,19 +37,23 @@ from arena.types.run import (
     Cell,
     Decision,
     Failure,
+    JudgeMetric,
     LLMCall,
     Outcome,
     PaidAttempt,
+    Partial,
     Purpose,
     RunRecord,
+    Score,
     Stage,
     Tier,
+    Verdict,
+    VerdictPart,
     cut_before_speaking,
     known_count,
     sum_known,
     was_cut,
 )
-from arena.types.score import JudgeMetric, Partial, Score, Verdict, VerdictPart
 
 __all__ = [
     "FIT",

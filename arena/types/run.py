@@ -1,4 +1,7 @@
-"""What happened when a contestant met a question, and how it scored."""
+"""What happened when a contestant met a question, and how it scored.
+
+What one metric says of one question, and what a judge said that it is made of.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,7 @@ from pydantic import BeforeValidator
 
 from arena.text import ends_in_reasoning, without_reasoning
 from arena.types.data import Scalar
-from arena.types.evidence import Retrieval, ShownDocument
-from arena.types.timeline import Activity, held_up_seconds
+from arena.types.evidence import Activity, Retrieval, ShownDocument, held_up_seconds
 
 Outcome = Literal["answered", "abstained", "failed"]
 Stage = Literal["model", "strategy", "timeout"]
@@ -317,3 +319,71 @@ class RunRecord:
         spans = [retrieval.seconds for retrieval in self.retrievals]
         activities = [*(call.activity for call in self.calls), *(span.activity for span in spans)]
         return max(0.0, self.wall_seconds - held_up_seconds(activities)) + sum(span.known_embed for span in spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """What is known of a score some parts of which are missing.
+
+    `known`: the share of its parts that are, in [0, 1). `low`, `high`: the score with every missing part counted
+    against it and for it.
+    """
+
+    known: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One metric on one question.
+
+    `value` is None when undefined or missing, and `reason` says why. `partial`: of a missing one, what is known of it
+    (None = nothing: it may be anything in [0, 1]).
+    """
+
+    metric: str
+    value: float | None
+    reason: str | None = None
+    partial: Partial | None = None
+
+
+JudgeMetric = Literal[
+    "answer_accuracy", "faithfulness", "context_precision", "context_recall", "answer_relevancy", "answer_correctness"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictPart:
+    """One thing a judge was asked about: a statement, a passage, one of two ratings.
+
+    `name` says which (the statement's text, the passage's document id, `judge_1`). `value` is what the judge said (0 or
+    1 for a statement; 0, 2 or 4 for a rating), None = not judged, and `reason` says why.
+    """
+
+    name: str
+    value: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge made of one record by one metric, once; one line of verdicts.jsonl.
+
+    `judge`: `PROVIDER:NAME`; `judge_sha`: of all that can change a verdict (model, parameters, ragas' version, its
+    prompts). `subject_sha`: of what was judged (question, answer, reference, texts), so that a verdict on another
+    answer is never taken for one on this. `repeat` counts from 0. `score` carries value, reason and what is known of
+    it; `parts` what it is made of; `calls` what it took, apart from the calls of the system that is judged.
+    """
+
+    cell: str
+    question_id: str
+    metric: JudgeMetric
+    judge: str
+    judge_sha: str
+    subject_sha: str
+    repeat: int
+    score: Score
+    parts: tuple[VerdictPart, ...] = ()
+    calls: tuple[LLMCall, ...] = ()
+    details: Mapping[str, float] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from arena.metrics.reasons import NO_RETRIEVAL
 from arena.report.leaderboard import Leaderboard, build_leaderboard
 from arena.scoring import CellScores, ScoreTable, score_records
 from arena.types import NO_RETRIEVAL_MODE, Answer, Cell, Dataset, RunRecord, Score
-from arena.types.official import OfficialPrediction
+from arena.types.data import OfficialPrediction
 
 _SOMEHOW = "somehow"
 """Retrieval mode under which their support is scored: it was found, and nobody says how."""

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from arena.errors import UserError
-from arena.json_reading import read_json
+from arena.files import read_json
 from arena.report.leaderboard import Leaderboard
 from arena.report.titles import warning_lines
 from arena.store import FINISHED, LEADERBOARD, MANIFEST, RUNNING, RunStore

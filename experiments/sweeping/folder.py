@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import RunStoreError
-from arena.json_reading import read_json
+from arena.files import read_json
 from arena.store import LOCK, MANIFEST, RunStore
 from arena.store.files import replace_json, replace_text
 from arena.store.lock import RunLock

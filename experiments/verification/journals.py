@@ -8,8 +8,8 @@ from hashlib import sha256
 from typing import Any
 
 from arena.config import RunConfig
+from arena.files import read_regular
 from arena.journal import RECORD_LINES, VERDICT_LINES, record_of, scan
-from arena.json_reading import read_regular
 from arena.llm.budget import Spent
 from arena.store import FINISHED, KEPT, LABELS, PAID, PROBE, RECORDS, REVIEW, SUPERSEDED, VERDICTS, RunStore
 from arena.types import PaidAttempt

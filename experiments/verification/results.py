@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain, zip_longest
 from typing import Any
 
-from arena.json_reading import read_regular
+from arena.files import read_regular
 from arena.report.page.render import render
 from arena.scoring import ScoreTable
 from arena.scoring.columns import question_columns, score_columns

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.errors import IndexMismatchError
-from arena.json_reading import read_json
+from arena.files import read_json
 from arena.protocols import Embedding, SparseVector, Vectors
 from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term, floats_in
 from indexing.engines.ranking import EngineSettings, Ranked

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from arena.errors import ConfigError, WeightsError
-from arena.json_reading import read_json
+from arena.files import read_json
 from arena.protocols import Embedder, Router
 from indexing.embedding.devices import folder_identity
 from indexing.routing.routers import MODEL, WEIGHTS, LightRouter, T5Router, read_light

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, Self, get_args
 from pydantic import Field, computed_field, model_validator
 
 from arena.errors import ConfigError
-from arena.json_reading import parse_json
+from arena.files import parse_json
 from strategies.base import CALIBRATED, CalibratedParams, TrainedModel
 from strategies.ircot.graph import IrcotParams
 

@@ -44,7 +44,7 @@ def test_the_environment_is_read_in_two_places() -> None:
     """Ours in the settings, what all HTTP libraries obey in `arena.network`."""
     reads = re.compile(r"os\.(environ\b(?!\.setdefault)|getenv)")
     found = [str(path.relative_to(ROOT)) for path in SOURCES if reads.search(path.read_text(encoding="utf-8"))]
-    assert found == ["arena/config/environment.py", "arena/network.py"]
+    assert found == ["arena/config/loading.py", "arena/network.py"]
 
 
 def test_broad_excepts_stand_only_where_foreign_code_may_raise_anything() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.json_reading import MAX_DEPTH, open_regular, parse_json, read_json
+from arena.files import MAX_DEPTH, open_regular, parse_json, read_json
 
 
 def nested(depth: int) -> str:

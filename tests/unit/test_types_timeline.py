@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.types import LLMCall, Retrieval, RetrievalRequest, RetrievalSeconds, RunRecord
-from arena.types.timeline import Activity, held_up_seconds
+from arena.types.evidence import Activity, held_up_seconds
 from tests.samples import answered, call
 
 SECONDS = st.integers(0, 20).map(float)

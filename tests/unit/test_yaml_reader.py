@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from arena.config import load_config, parse_settings
 from arena.config.sweep import load_sweep
 from arena.errors import ConfigError, UserError
+from arena.files import parse_yaml
 from arena.llm.fake_script import read_script
-from arena.yaml_reader import parse_yaml
 from experiments.gating.policy_file import read_policy
 from strategies import find_variant
 
@@ -77,7 +77,7 @@ def test_no_other_module_loads_yaml() -> None:
         for path in sources
         if "yaml.load(" in (text := path.read_text()) or "safe_load" in text or "SafeLoader" in text
     }
-    assert loading == {"arena/yaml_reader.py"}
+    assert loading == {"arena/files.py"}
 
 
 def test_anchors_and_merges_are_read_as_ever() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from arena.datasets.predictions import read_official_gold, read_predictions
 from arena.errors import DatasetError
-from arena.types.official import OfficialGold, OfficialPrediction
+from arena.types.data import OfficialGold, OfficialPrediction
 
 Record = dict[str, Any]
 
