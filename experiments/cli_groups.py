@@ -46,7 +46,7 @@ def datasets_info(
     Licence and citation are shown even where the data cannot be loaded; that ends with exit code 2.
     """
     from arena.datasets import dataset_entry, load_dataset
-    from arena.datasets.info import describe
+    from arena.datasets.table import describe
     from experiments.terminal.tables import about_text, as_json, info_facts, info_table, print_notes
 
     entry = dataset_entry(dataset.partition(":")[0])

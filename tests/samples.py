@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.datasets.fingerprint import fingerprint
+from arena.datasets.records import fingerprint
 from arena.types import (
     Answer,
     CallAttempt,

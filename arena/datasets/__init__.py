@@ -11,10 +11,9 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from arena.datasets.entry import DatasetEntry
-from arena.datasets.fingerprint import is_known_as
 from arena.datasets.jsonl import load_jsonl_corpus
-from arena.datasets.table import DATASETS
+from arena.datasets.records import is_known_as
+from arena.datasets.table import DATASETS, DatasetEntry
 from arena.errors import DatasetError, UnknownNameError
 from arena.types import Dataset
 

@@ -6,24 +6,62 @@ object called `metadata`. questions.jsonl: `question_id`, `question`, `answers` 
 `sentences` (`doc_id`, `start`, `end`: those of the supporting documents that carry the evidence, in characters).
 Without a `kind`, a question is unanswerable if it has no answers, multi_hop if it has more than one supporting
 document, else single_hop. Either file may be packed, or a Parquet table: corpus.jsonl.gz, questions.parquet.
+
+Putting a finished folder in its place: complete or not at all.
 """
 
 from __future__ import annotations
 
 import difflib
+import filecmp
 import json
 import reprlib
-from collections.abc import Container, Iterable, Mapping
+import tempfile
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from arena.datasets.fingerprint import fingerprint
-from arena.datasets.lines import MOST_HOPS, Row
-from arena.datasets.placing import place_folder
-from arena.datasets.records import read_records
+from arena.datasets.records import MOST_HOPS, Row, fingerprint, read_records
 from arena.errors import DatasetError
 from arena.types import KINDS, Claim, Dataset, Document, Gold, GoldSentence, Kind, Question, Scalar
+
+
+def place_folder(target: Path, fill: Callable[[Path], None]) -> None:
+    """Let `fill` write plain files into a new folder beside `target`, then rename it to `target`.
+
+    Parent folders are made. A `target` that already holds exactly those files is left alone, so the same
+    command can be repeated; an interrupted one leaves no `target`.
+
+    Raises:
+        DatasetError: `target` is a file, holds anything else, or the disk refuses.
+    """
+    try:
+        if target.exists() and not target.is_dir():
+            raise DatasetError(f"{target} is a file; name a new folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
+            made = Path(scratch) / "made"
+            made.mkdir()
+            fill(made)
+            if target.exists() and any(target.iterdir()):
+                if not _same_files(made, target):
+                    raise DatasetError(f"{target} is not empty and holds something else; name a new folder")
+                return
+            if target.exists():
+                target.rmdir()  # Windows renames onto no folder, not even an empty one
+            made.rename(target)
+    except OSError as error:
+        raise DatasetError(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def _same_files(made: Path, target: Path) -> bool:
+    names = sorted(path.name for path in made.iterdir())
+    if names != sorted(path.name for path in target.iterdir()):
+        return False
+    matching, _, _ = filecmp.cmpfiles(made, target, names, shallow=False)
+    return len(matching) == len(names)
+
 
 CORPUS = "corpus.jsonl"
 QUESTIONS = "questions.jsonl"

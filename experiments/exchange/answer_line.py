@@ -9,8 +9,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from arena.datasets.lines import Row
-from arena.datasets.records import read_records
+from arena.datasets.records import Row, read_records
 from arena.errors import DatasetError
 from arena.types import MOST_COUNTED, Dataset
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.datasets.placing import place_folder
+from arena.datasets.jsonl import place_folder
 from arena.errors import RunStoreError, UnknownNameError
 from arena.metrics import Case
 from arena.store import RunStore

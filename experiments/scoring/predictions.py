@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.accounting import Account, Spend, Total
-from arena.datasets.musique import PooledMusique, read_musique
-from arena.datasets.predictions import read_official_gold, read_predictions
+from arena.datasets.musique import PooledMusique, read_musique, read_official_gold, read_predictions
 from arena.errors import ConfigError, DatasetError
 from arena.metrics.musique import evaluate
 from arena.metrics.reasons import NO_RETRIEVAL

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from arena.config import cache_folder
 from arena.datasets import DatasetEntry, dataset_entry, dataset_names
-from arena.datasets.info import DatasetInfo
+from arena.datasets.table import DatasetInfo
 from experiments.terminal.console import Console
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from arena.datasets import DATASETS, load_dataset
-from arena.datasets.fingerprint import fingerprint
 from arena.datasets.jsonl import write_jsonl
+from arena.datasets.records import fingerprint
 from arena.types import KINDS, AnswerStyle, Claim, Dataset, Document, Gold, Question, Task, well_formed
 from tests.samples import small_dataset
 from tests.unit.datasets.hotpot_files import hotpot_record, two_wiki_record, write_array

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from arena.datasets.fingerprint import fingerprint
 from arena.datasets.jsonl import write_jsonl
+from arena.datasets.records import fingerprint
 from arena.datasets.world import make_world
 from arena.types import Dataset, Document, Question
 

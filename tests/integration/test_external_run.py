@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.datasets.fingerprint import fingerprint
 from arena.datasets.jsonl import write_jsonl
+from arena.datasets.records import fingerprint
 from arena.journal import read
 from arena.types import Dataset, Gold, RunRecord
 from tests.integration.conftest import Arena

@@ -10,8 +10,8 @@ import ir_measures
 import pytest
 from ir_measures import P, R, Success, nDCG
 
-from arena.datasets.fingerprint import fingerprint
 from arena.datasets.jsonl import write_jsonl
+from arena.datasets.records import fingerprint
 from arena.report.leaderboard import CellSummary
 from arena.store import RunStore
 from arena.types import Dataset, Document, Gold, Question

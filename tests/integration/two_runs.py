@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.datasets import load_dataset
-from arena.datasets.fingerprint import fingerprint
 from arena.datasets.jsonl import write_jsonl
+from arena.datasets.records import fingerprint
 from arena.store import RunStore
 from arena.types import Cell, Dataset, Document, Gold, Question, RunRecord
 from tests.samples import answered, cell

@@ -3,17 +3,23 @@
 The authors' README calls them `doc_id`, `title`, `text` and `question_id`, `question`, `answer`, `query_type`,
 `supporting_facts`; the program that made the questions, and projects that read the files, have `id`, `type`, and
 `content` or `context` for a text. Ids may be numbers. Other columns are passed over.
+
+The documents of RAGRouter-Bench, found by id or by what they say.
+
+MuSiQue's own records as the key to RAGRouter-Bench's original questions: aliases, evidence and hops.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from arena.datasets.lines import MOST_HOPS, Row
-from arena.types import Document, Kind
+from arena.datasets.records import MOST_HOPS, Row, read_records
+from arena.errors import DatasetError
+from arena.types import Dataset, Document, Gold, Kind, Question
 
 DOCUMENT_ID = ("doc_id", "id")
 QUESTION_ID = ("question_id", "id")
@@ -91,3 +97,107 @@ def _column(row: Row, names: Sequence[str]) -> str:
             return name
     there = ", ".join(repr(field) for field in row.fields) or "none"
     raise row.error(f"no field {' or '.join(repr(name) for name in names)}; fields there: {there}")
+
+
+class Corpus:
+    """Documents in file order. White space never decides whether two texts are the same, unless both forms occur."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self.documents = tuple(documents)
+        self.ids = frozenset(document.doc_id for document in self.documents)
+        self._exact: dict[tuple[str, str], str] = {}
+        self._squeezed: dict[tuple[str, str], str] = {}
+        self._by_text: dict[str, list[str]] = {}
+        for document in self.documents:
+            title, text = squeezed(document.title), squeezed(document.text)
+            self._exact.setdefault((document.title, document.text), document.doc_id)
+            self._squeezed.setdefault((title, text), document.doc_id)
+            self._by_text.setdefault(text, []).append(document.doc_id)
+
+    def find(self, title: str, text: str) -> str | None:
+        """The document of this title and text; else the only one of this text, alone or after its title. None: none."""
+        exact = self._exact.get((title, text)) or self._squeezed.get((squeezed(title), squeezed(text)))
+        if exact is not None:
+            return exact
+        for form in (text, f"{title} {text}"):
+            alike = self._by_text.get(squeezed(form), [])
+            if len(alike) == 1:
+                return alike[0]
+        return None
+
+
+def read_corpus(path: Path) -> Corpus:
+    """All documents of a file.
+
+    Raises:
+        DatasetError: the file cannot be read or is empty, a row is malformed, or an id is used twice.
+    """
+    documents: list[Document] = []
+    places: dict[str, str] = {}
+    for row in read_records(path):
+        document = read_document(row)
+        if document.doc_id in places:
+            raise row.error(f"document id {document.doc_id!r} was already used at {places[document.doc_id]}")
+        places[document.doc_id] = row.place
+        documents.append(document)
+    if not documents:
+        raise DatasetError(f"{path} holds no documents; expected RAGRouter-Bench's corpus, one object per document")
+    return Corpus(documents)
+
+
+def squeezed(text: str) -> str:
+    """The text with every run of white space as one space, none at the ends."""
+    return " ".join(text.split())
+
+
+Way = Literal["id", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The MuSiQue record of a question, and what it was found by."""
+
+    question: Question
+    gold: Gold
+    way: Way
+
+
+class Originals:
+    """The answerable questions of a MuSiQue dataset, found by id, else by text whatever its case and white space."""
+
+    def __init__(self, musique: Dataset) -> None:
+        known = [question for question in musique.questions if question.kind != "unanswerable"]
+        self._gold = musique.gold
+        self._documents: Mapping[str, Document] = {document.doc_id: document for document in musique.documents}
+        self._by_id = {question.question_id: question for question in known}
+        self._by_text: dict[str, list[Question]] = {}
+        for question in known:
+            self._by_text.setdefault(_plain(question.text), []).append(question)
+
+    def find(self, asked: Asked) -> Original | None:
+        """The record of this question; of several with its text, the only one with its answer."""
+        by_id = self._by_id.get(asked.question_id)
+        if by_id is not None:
+            return Original(by_id, self._gold[by_id.question_id], "id")
+        alike = self._by_text.get(_plain(asked.text), [])
+        if len(alike) > 1:
+            answer = _plain(asked.answer)
+            alike = [q for q in alike if answer in map(_plain, self._gold[q.question_id].answers)]
+        if len(alike) != 1:
+            return None
+        return Original(alike[0], self._gold[alike[0].question_id], "text")
+
+    def documents_of(self, original: Original, corpus: Corpus) -> Mapping[str, str] | None:
+        """MuSiQue's supporting documents -> those of `corpus` that say the same; None when one is not there."""
+        pairs: dict[str, str] = {}
+        for musique_id in original.gold.supporting_ids:
+            document = self._documents[musique_id]
+            doc_id = corpus.find(document.title, document.text)
+            if doc_id is None:
+                return None
+            pairs[musique_id] = doc_id
+        return pairs
+
+
+def _plain(text: str) -> str:
+    return squeezed(text).casefold()

@@ -6,7 +6,7 @@ texts (proof/) to facts and queries, and knows nothing of the graph.
 
 from __future__ import annotations
 
-from arena.datasets.world.proof.check import check_world
+from arena.datasets.world.proof import check_world
 from arena.datasets.world.world import BUNDLED, WorldSize, make_world
 
 __all__ = ["BUNDLED", "WorldSize", "check_world", "make_world"]

@@ -7,6 +7,17 @@ regular expression by which the checker reads that sentence back. Slots stand in
     {RELATION}     the value of one of its relations                {he} {his} {him}  pronouns
     {~LIST}        a filler word from the vocabulary; {~year} and {~number} are digits
     {x} {o}        in questions and claims: what is asked about, and the value
+
+A question's meaning: a small expression over the graph, and MuSiQue's name for its shape.
+
+    2hop   Step(Step(Leaf))                        4hop1  Step(Step(Step(Step(Leaf))))
+    3hop1  Step(Step(Step(Leaf)))                  4hop2  Step(Step(Meet(Step(Leaf), Step(Leaf))))
+    3hop2  Step(Meet(Step(Leaf), Step(Leaf)))      4hop3  Step(Meet(Step(Step(Leaf)), Step(Leaf)))
+
+So in 3hop2 two independent facts feed a third; in 4hop2 that third feeds a fourth; in 4hop3 a chain of two and
+one independent fact feed the fourth. A `Meet` and the `Step` above it are read off one document: one hop.
+
+What every world holds to; the maker builds to these numbers and the proof checks them.
 """
 
 from __future__ import annotations
@@ -121,3 +132,97 @@ class Kind:
 def capitalised(text: str) -> str:
     """The text with its first letter in upper case, the rest as it is."""
     return text[:1].upper() + text[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A thing the question names."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The value of a relation (`KIND.RELATION`) of something."""
+
+    relation: str
+    of: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Meet:
+    """The one thing for which two relations have the given values."""
+
+    first: Step
+    second: Step
+
+
+Query = Leaf | Step | Meet
+
+SHAPES: dict[str, tuple[int, ...]] = {
+    "2hop": (2,),
+    "3hop1": (3,),
+    "3hop2": (1, 1, 1),
+    "4hop1": (4,),
+    "4hop2": (1, 1, 2),
+    "4hop3": (2, 1, 1),
+}
+"""Steps of the chain, or of the first arm, the second arm and the stem above their meeting."""
+
+
+def profile(query: Query) -> tuple[int, ...]:
+    """The value by which `SHAPES` knows a query; `(1,)` for a single fact."""
+    stem = 0
+    while isinstance(query, Step):
+        stem, query = stem + 1, query.of
+    if isinstance(query, Leaf):
+        return (stem,)
+    return (*profile(query.first.of), *profile(query.second.of), stem)
+
+
+def signature(query: Query) -> tuple[object, ...]:
+    """The relations of a query without its names: equal for twins."""
+    if isinstance(query, Leaf):
+        return ()
+    if isinstance(query, Step):
+        return (query.relation, signature(query.of))
+    return ("meet", signature(query.first), signature(query.second))
+
+
+def names_in(query: Query) -> tuple[str, ...]:
+    """The names a question about the query contains, from left to right."""
+    if isinstance(query, Leaf):
+        return (query.name,)
+    if isinstance(query, Step):
+        return names_in(query.of)
+    return (*names_in(query.first), *names_in(query.second))
+
+
+PASSAGE_WORDS = (40, 140)
+"""Fewest and most words of a passage."""
+
+SUMMARY_DOCUMENTS = 5
+"""Documents that speak of the subject of a summary, no more and no fewer."""
+
+REFERENCE_WORDS = (80, 120)
+"""Fewest and most words of a reference account."""
+
+HOMONYM_KINDS = 6
+"""Kinds of thing that bear the same title."""
+
+DOCUMENTS_PER_HOMONYM = 120
+"""One such title for every so many documents."""
+
+KIND_SHARES: Mapping[str, int] = {"multi_hop": 36, "single_hop": 9, "summary": 6, "unanswerable": 9}
+"""Kinds of question in every sixty."""
+
+SHAPE_SHARES: Mapping[str, int] = {
+    "2hop": 1252,
+    "3hop1": 568,
+    "3hop2": 192,
+    "4hop1": 246,
+    "4hop2": 64,
+    "4hop3": 95,
+}
+"""Counts in MuSiQue's development set: 52, 31 and 17 % of two, three and four hops."""

@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from random import Random
 
-from arena.datasets.world.making.draft import Draft
-from arena.datasets.world.making.graph import ExhaustedError
+from arena.datasets.world.graph import ExhaustedError
+from arena.datasets.world.questions import Draft
 from arena.errors import DatasetError
 from arena.types import Dataset
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.datasets.building import from_path_or_hub, hub_cache, load_from_hub
 from arena.datasets.hotpot import load_hotpotqa
-from arena.datasets.mirrors import HOTPOTQA, MUSIQUE, TWO_WIKI
+from arena.datasets.hub import HOTPOTQA, MUSIQUE, TWO_WIKI
+from arena.datasets.table import from_path_or_hub, hub_cache, load_from_hub
 from arena.errors import DatasetError
 from tests.unit.datasets.dataset_hub import hub_file, serving
 from tests.unit.datasets.hotpot_files import hotpot_record

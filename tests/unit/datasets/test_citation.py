@@ -5,7 +5,7 @@ import re
 import pytest
 
 from arena.datasets import DATASETS
-from arena.datasets.citation import Citation
+from arena.datasets.table import Citation
 
 CITED = {name: entry.citation for name, entry in DATASETS.items() if entry.citation}
 

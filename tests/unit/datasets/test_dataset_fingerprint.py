@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.datasets.fingerprint import fingerprint
+from arena.datasets.records import fingerprint
 from arena.types import Claim, Document, Gold, GoldSentence, Question
 
 DOCUMENT = Document("d1", "Title", "Text.", {"year": 1900, "place": "Orrin"})

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from arena.datasets.info import BY_SCRIPT, ENGLISH_ONLY, OFFICIALLY, WordCounts, describe
+from arena.datasets.table import BY_SCRIPT, ENGLISH_ONLY, OFFICIALLY, WordCounts, describe
 from arena.types import Dataset, Document, Gold, Question
 
 DOCUMENTS = (

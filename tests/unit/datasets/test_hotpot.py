@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from arena.datasets import is_known_as
-from arena.datasets.fingerprint import fingerprint
 from arena.datasets.hotpot import load_hotpotqa, load_two_wiki
 from arena.datasets.jsonl import load_jsonl, write_jsonl
+from arena.datasets.records import fingerprint
 from arena.errors import DatasetError
 from arena.types import Dataset
 from tests.unit.datasets.hotpot_files import Record, hotpot_record, two_wiki_record, write_array, write_lines

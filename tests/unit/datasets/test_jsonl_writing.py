@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.datasets import load_dataset
-from arena.datasets.fingerprint import fingerprint
 from arena.datasets.jsonl import load_jsonl, write_jsonl
+from arena.datasets.records import fingerprint
 from arena.errors import DatasetError
 from arena.types import KINDS, Claim, Dataset, Document, Gold, Question
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.datasets.lines import Row
-from arena.datasets.records import read_records
+from arena.datasets.records import Row, read_records
 from arena.errors import DatasetError
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.datasets.predictions import read_official_gold, read_predictions
+from arena.datasets.musique import read_official_gold, read_predictions
 from arena.errors import DatasetError
 from arena.types.data import OfficialGold, OfficialPrediction
 

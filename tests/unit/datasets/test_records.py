@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.datasets.lines import Row
-from arena.datasets.records import read_records
+from arena.datasets.records import Row, read_records
 from arena.errors import DatasetError
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="utf-8"))

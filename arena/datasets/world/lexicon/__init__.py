@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from arena.datasets.world.grammar import Kind, Relation
-from arena.datasets.world.lexicon.album import ALBUM
-from arena.datasets.world.lexicon.bridge import BRIDGE
-from arena.datasets.world.lexicon.festival import FESTIVAL
-from arena.datasets.world.lexicon.guild import GUILD
-from arena.datasets.world.lexicon.instrument import INSTRUMENT
-from arena.datasets.world.lexicon.mountain import MOUNTAIN
-from arena.datasets.world.lexicon.novel import NOVEL
-from arena.datasets.world.lexicon.person import PERSON
-from arena.datasets.world.lexicon.river import RIVER
-from arena.datasets.world.lexicon.school import SCHOOL
-from arena.datasets.world.lexicon.ship import SHIP
-from arena.datasets.world.lexicon.town import TOWN
-from arena.datasets.world.lexicon.treaty import TREATY
+from arena.datasets.world.lexicon.people import FESTIVAL, GUILD, PERSON, TREATY
+from arena.datasets.world.lexicon.places import BRIDGE, MOUNTAIN, RIVER, TOWN
+from arena.datasets.world.lexicon.things import INSTRUMENT, SHIP
+from arena.datasets.world.lexicon.works import ALBUM, NOVEL, SCHOOL
 
 KINDS: dict[str, Kind] = {
     kind.key: kind

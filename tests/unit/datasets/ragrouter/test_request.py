@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.datasets.ragrouter.editions import EDITIONS, edition_named
-from arena.datasets.ragrouter.request import Request, read_request
+from arena.datasets.ragrouter.load import Request, read_request
 from arena.errors import DatasetError
 
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from arena.datasets import load_dataset
-from arena.datasets.ragrouter.editions import Edition, edition_named
-from arena.datasets.ragrouter.load import load_request
-from arena.datasets.ragrouter.request import Request
-from arena.datasets.ragrouter.sizes import check_sizes
+from arena.datasets.ragrouter.editions import Edition, check_sizes, edition_named
+from arena.datasets.ragrouter.load import Request, load_request
 from arena.errors import DatasetError
 from arena.types import Question
 from tests.unit.datasets.dataset_hub import hub_file, serving

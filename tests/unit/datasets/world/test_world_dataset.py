@@ -7,9 +7,9 @@ from hashlib import sha256
 
 import pytest
 
-from arena.datasets.fingerprint import fingerprint
+from arena.datasets.records import fingerprint
 from arena.datasets.world import BUNDLED, check_world, make_world
-from arena.datasets.world.query import SHAPES
+from arena.datasets.world.grammar import SHAPES
 from arena.errors import DatasetError
 from arena.types import Dataset
 

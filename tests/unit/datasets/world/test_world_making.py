@@ -6,17 +6,12 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.datasets.world.grammar import SHAPES, Leaf, Meet, Step, profile, signature
+from arena.datasets.world.graph import KNOWN_WORDS, Graph, Namer, Thing, aliases, apportion, build_graph
 from arena.datasets.world.lexicon import KINDS, RELATIONS
-from arena.datasets.world.making.apportion import apportion
-from arena.datasets.world.making.graph import Graph, build_graph
-from arena.datasets.world.making.names import KNOWN_WORDS, Namer, aliases
-from arena.datasets.world.making.render import passage
-from arena.datasets.world.making.sampling import Sampler
-from arena.datasets.world.making.thing import Thing
-from arena.datasets.world.making.wording import ask
-from arena.datasets.world.proof.reading import read_document
-from arena.datasets.world.proof.understanding import understand
-from arena.datasets.world.query import SHAPES, Leaf, Meet, Step, profile, signature
+from arena.datasets.world.passages import ask, passage
+from arena.datasets.world.questions import Sampler
+from arena.datasets.world.reading import read_document, understand
 from arena.types import Document
 
 WEIGHTS = st.dictionaries(st.text("abcdef", min_size=1, max_size=2), st.integers(1, 50), min_size=1, max_size=8)

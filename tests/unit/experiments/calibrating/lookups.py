@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.datasets import load_dataset
-from arena.datasets.fingerprint import fingerprint
 from arena.datasets.jsonl import write_jsonl
+from arena.datasets.records import fingerprint
 from arena.sampling import Part, part_of
 from arena.store import RunStore
 from arena.types import (

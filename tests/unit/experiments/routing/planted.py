@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from arena.datasets import load_dataset
-from arena.datasets.fingerprint import fingerprint
 from arena.datasets.jsonl import write_jsonl
+from arena.datasets.records import fingerprint
 from arena.sampling import Part
 from arena.types import Dataset, Document, Gold, Question
 from tests.unit.experiments.calibrating.lookups import ids

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.datasets.predictions import read_official_gold, read_predictions
+from arena.datasets.musique import read_official_gold, read_predictions
 from arena.errors import ConfigError, DatasetError
 from arena.metrics import METRICS, Case, score_record
 from arena.metrics.musique import evaluate

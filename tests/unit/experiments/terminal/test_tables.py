@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console, RenderableType
 
-from arena.datasets.info import describe
+from arena.datasets.table import describe
 from arena.types import Dataset
 from experiments.bench import bench_table
 from experiments.terminal.tables import info_table, models_text

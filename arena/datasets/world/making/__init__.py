@@ -1,1 +1,0 @@
-"""From a size and a seed to things, facts, passages and questions."""
