@@ -16,12 +16,12 @@ from pathlib import Path
 import anyio
 
 from arena.config import LLMSettings
-from arena.llm.access import ModelAccess
-from arena.llm.budget import Budget
 from arena.llm.cache import ReplyCache
 from arena.llm.client import LLMClient
 from arena.llm.ledger import Ledger
+from arena.llm.limits import Budget
 from arena.llm.providers import FAKE, LOCAL, is_fake, keeps_replies, model_identity, parse_model
+from arena.llm.wire import ModelAccess
 from arena.types import Purpose
 
 __all__ = [
@@ -112,7 +112,7 @@ def model_file(settings: LLMSettings, weights: Callable[[str], Path]) -> Path | 
 
         return local_file(model.name, weights)
     if model.provider == FAKE and model.name:
-        from arena.llm.fake_script import read_script
+        from arena.llm.fake.script import read_script
 
         read_script(Path(model.name))
         return Path(model.name)
@@ -122,7 +122,7 @@ def model_file(settings: LLMSettings, weights: Callable[[str], Path]) -> Path | 
 async def _open(settings: LLMSettings, weights: Callable[[str], Path], stack: AsyncExitStack) -> ModelAccess:
     model = parse_model(settings)
     if model.provider == FAKE:
-        from arena.llm.fake import fake_access
+        from arena.llm.fake.chat import fake_access
 
         return fake_access(settings, Path(model.name) if model.name else None)
     if model.provider == LOCAL:
@@ -133,8 +133,14 @@ async def _open(settings: LLMSettings, weights: Callable[[str], Path], stack: As
 
 
 async def _open_remote(settings: LLMSettings, provider: str, stack: AsyncExitStack) -> ModelAccess:
-    from arena.llm.endpoint import check_endpoint, checked_url, model_http_client, served_window
-    from arena.llm.remote import remote_access, takes_http_client
+    from arena.llm.remote import (
+        check_endpoint,
+        checked_url,
+        model_http_client,
+        remote_access,
+        served_window,
+        takes_http_client,
+    )
 
     if settings.base_url is not None:
         settings = settings.model_copy(update={"base_url": checked_url(settings.base_url)})

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from arena.llm.faults import UnusableReplyError
-from arena.llm.response import Usage, thought_alone, usage_of
+from arena.llm.wire import Usage, thought_alone, usage_of
 from arena.types import MOST_COUNTED
 
 MOST_BYTES = 16 * 2**20

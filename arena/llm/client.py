@@ -2,37 +2,138 @@
 
 Every attempt is ours (the provider packages' own retries are off), so that attempts, queueing and service
 time are counted where they happen.
+
+Stops a run when its provider is down, instead of letting it fail every question.
+
+Requests, or calls, that are being paid: whoever gives them up pays for replies that nobody reads.
+
+One at a time for each key: of equal calls, one is made and the others wait for what it brings.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 
 import anyio
 
 from arena.config import LLMSettings
-from arena.errors import BudgetError, ModelSetupError, RunStoreError, UserError
-from arena.llm.access import ModelAccess, Window, bounded
-from arena.llm.breaker import Breaker
-from arena.llm.budget import Budget
-from arena.llm.cache import CachedReply, ReplyCache
-from arena.llm.cache_key import cache_key
-from arena.llm.capabilities import Capabilities
+from arena.errors import BudgetError, ModelSetupError, ProviderDownError, RunStoreError, UserError
+from arena.llm.cache import CachedReply, ReplyCache, cache_key
 from arena.llm.faults import Fault, causes, read_fault
-from arena.llm.keyed_lock import KeyedLock
-from arena.llm.limits import RateLimits, cautious_tokens, estimated_prompt_tokens, estimated_tokens, prompt_fits
+from arena.llm.limits import Budget, RateLimits, cautious_tokens, estimated_prompt_tokens, estimated_tokens, prompt_fits
 from arena.llm.metering import GIVEN_UP, Exchange, Metering
-from arena.llm.parameters import Parameters, parameters_of
-from arena.llm.response import Response, as_spoken, read_completion, read_message
-from arena.llm.under_way import UnderWay
-from arena.llm.unsupported import read_unsupported
-from arena.llm.wire import ConfiguredChats, beside_messages, completion_body, laid_out
+from arena.llm.parameters import Capabilities, Parameters, parameters_of, read_unsupported
+from arena.llm.wire import (
+    ConfiguredChats,
+    ModelAccess,
+    Response,
+    Window,
+    as_spoken,
+    beside_messages,
+    bounded,
+    completion_body,
+    laid_out,
+    read_completion,
+    read_message,
+)
 from arena.protocols import ModelRequest, Reply
 from arena.types import CallAttempt, PaidAttempt, Purpose, well_formed
+
+
+class Breaker:
+    """Opens after `most` failed calls with no reply in between, and then stays open.
+
+    What counts is a call that failed after all its attempts with a fault that might have passed. Other failed calls,
+    say of a prompt that is too long, neither count nor clear it.
+    """
+
+    def __init__(self, most: int, model: str) -> None:
+        """`model`: its name and place, for the message."""
+        self._most = most
+        self._model = model
+        self._failures = 0
+        self._last = ""
+
+    def check(self) -> None:
+        """Raise `ProviderDownError` if it is open."""
+        if self._failures >= self._most:
+            calls = f"{self._most} calls in a row, each" if self._most > 1 else "a call"
+            raise ProviderDownError(
+                f"model {self._model} failed {calls} after all its attempts, the last with: {self._last}; see whether "
+                "the server is up and its limits are kept (concurrency, requests_per_minute, tokens_per_minute), then "
+                "go on with --resume"
+            )
+
+    def succeeded(self) -> None:
+        """A reply came."""
+        if self._failures < self._most:
+            self._failures = 0
+
+    def failed(self, message: str) -> None:
+        """A call has failed for good with `message`. Raises `ProviderDownError` if that opens it, or it is open."""
+        if self._failures < self._most:
+            self._failures += 1
+            self._last = message
+        self.check()
+
+
+class UnderWay:
+    """Counts what has begun and has not ended."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._none = anyio.Event()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """One more is under way."""
+        self._number += 1
+        try:
+            yield
+        finally:
+            self._number -= 1
+            if not self._number:
+                self._none.set()
+                self._none = anyio.Event()
+
+    async def none(self) -> None:
+        """Wait until nothing is under way."""
+        while self._number:
+            await self._none.wait()
+
+
+@dataclass(slots=True)
+class _Place:
+    lock: anyio.Lock = field(default_factory=lambda: anyio.Lock(fast_acquire=True))
+    claims: int = 0
+
+
+class KeyedLock:
+    """A lock for each key, kept only while somebody holds it or waits for it."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, _Place] = {}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @asynccontextmanager
+    async def alone(self, key: str) -> AsyncIterator[None]:
+        """Nobody else is inside with the same key."""
+        place = self._places.setdefault(key, _Place())
+        place.claims += 1
+        try:
+            async with place.lock:
+                yield
+        finally:
+            place.claims -= 1
+            if not place.claims:
+                del self._places[key]
+
 
 FIRST_BACKOFF_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 30.0

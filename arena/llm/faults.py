@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal
 
-from arena.llm.response import Usage
+from arena.llm.wire import Usage
 from arena.network import redacted
 
 FaultKind = Literal["passing", "lasting", "setup", "unsupported"]

@@ -11,8 +11,9 @@ import anyio
 from pydantic import BaseModel
 
 from arena.errors import AllowanceSpent, ModelCallError, PromptTooLongError, UnreadableReplyError
-from arena.llm import judging, structured
-from arena.llm.allowance import FINAL_CALLS, FINAL_ROLE, UNBOUNDED, Allowance
+from arena.llm import labels as judging
+from arena.llm import structured
+from arena.llm.limits import FINAL_CALLS, FINAL_ROLE, UNBOUNDED, Allowance
 from arena.llm.metering import GIVEN_UP, Metering
 from arena.protocols import ChatModel, Continuation, Judgement, Message, ModelRequest, Reply
 from arena.types import CallAttempt, LLMCall, cut_before_speaking, well_formed

@@ -22,10 +22,8 @@ import anyio
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
-from arena.llm.access import PLAIN, Dialect, ModelAccess, Window
-from arena.llm.completions import OpenAICompletions
-from arena.llm.endpoint import llama_counter, model_http_client
-from arena.llm.remote import openai_dialect
+from arena.llm.remote import llama_counter, model_http_client, openai_dialect
+from arena.llm.wire import PLAIN, Dialect, ModelAccess, OpenAICompletions, Window
 
 CONTEXT_TOKENS = 8192
 _BATCH_TOKENS = 256

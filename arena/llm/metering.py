@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena.llm.faults import Fault
-from arena.llm.response import Response
+from arena.llm.wire import Response
 from arena.protocols import Message, ModelRequest
 from arena.types import CallAttempt, LLMCall, sum_known
 

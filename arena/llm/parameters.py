@@ -1,9 +1,20 @@
-"""How one request to a model is set."""
+"""How one request to a model is set.
+
+What a model turned out not to take, learned from its refusals: once for all calls.
+
+Which parameter a model refuses, read from the error it answered with.
+
+Providers agree on no form for this. OpenAI's errors name the parameter in a field; most others name it in a sentence.
+A bound that was overstepped is no refusal of the parameter: "max_tokens is too large" is for the user to mend.
+What the template of a model refuses in a conversation (a system turn, two turns of one role) is read in the same way.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from http import HTTPStatus
 from itertools import pairwise
 from typing import Literal
 
@@ -90,3 +101,149 @@ def parameters_of(
         system_role="system" in roles,
         repeated_roles=any(one == other for one, other in pairwise(roles)),
     )
+
+
+_JSON = r"response_?format|json[ _-]?(?:schema|object|mode)|structured[ _-]outputs?"
+_ALTERNATE = r"(?:roles?|messages?|turns?)\b.{0,40}\balternat(?:es?|ing)|alternat(?:es?|ing)\b.{0,40}\broles?"
+_SPELLINGS: Mapping[str, str] = {
+    TEMPERATURE: "temperature",
+    TOP_P: "top_?p",
+    SEED: "(?:random_)?seed",
+    STOP: "stop_?sequences?|(?<=['\"`])stop(?=['\"`])|parameters?:? stop|stop parameter",
+    MAX_TOKENS: "max_(?:completion_|output_|new_)?tokens|max_?output_?tokens|num_predict",
+    LOGPROBS: "(?:top_|response_)?log_?probs?|log[ -]probabilit(?:y|ies)",
+    SPECIAL_TOKENS: "skip_special_tokens|spaces_between_special_tokens",
+    JSON_SCHEMA: _JSON,
+    JSON_MODE: _JSON,
+    REPEATED_ROLES: _ALTERNATE,
+    # A template that knows two roles only calls a system turn before the user's a failure to alternate.
+    SYSTEM_ROLE: r"system[ _-]?(?:role|message|prompt|instruction|turn)s?|['\"`]system['\"`]|developer instruction"
+    rf"|user and assistant roles|{_ALTERNATE}",
+}
+_NAMES = {name: re.compile(rf"(?<![a-z_])(?:{spelling})(?![a-z_])", re.I) for name, spelling in _SPELLINGS.items()}
+_REFUSES = re.compile(
+    r"unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|forbidden|incompatible|disabled|no longer"
+    r"|n[o']t (?:\w+ )?(?:support|allow|permit|accept|available|enabled|recogni[sz]|implement|valid|compatible|take)"
+    r"|(?:cannot|can't|can not) (?:both )?be (?:set|used|specified|combined)"
+    r"|alternat(?:es?|ing)\b"
+    r"|only (?:be|the default|.{1,30} (?:is|are) (?:allowed|supported|accepted))",
+    re.I,
+)
+# Without these a reply still comes, if a less certain one: any complaint about them is reason enough.
+_GIVEN_UP_EASILY = frozenset({LOGPROBS, JSON_SCHEMA, JSON_MODE, SPECIAL_TOKENS})
+_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?![\w.]*\d)")
+_MOST_CHARS = 10_000  # of an error's text: what names a parameter stands near its beginning
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """A parameter the model does not take. `most_alternatives`: it does take log-probabilities, with so many."""
+
+    name: str
+    most_alternatives: int | None = None
+
+
+def read_unsupported(
+    links: Sequence[BaseException], sent: Parameters, *, refused_by_server: bool, status: int | None = None
+) -> Unsupported | None:
+    """The parameter of `sent` that an error and its causes (`links`) refuse; None = they are about something else.
+
+    Of an error of the server's own (`status` 500) only the forms of a conversation are read: some servers call it that
+    when a template refuses one.
+    """
+    text = " ".join(" ".join(str(link)[:_MOST_CHARS] for link in links).split())
+    candidates = sent.names & FORMS_OF_CONVERSATION if status == HTTPStatus.INTERNAL_SERVER_ERROR else sent.names
+    name = _named(_parameter_field(links), text, candidates)
+    if name is None or not ((refused_by_server and name in _GIVEN_UP_EASILY) or _REFUSES.search(text)):
+        return None
+    return Unsupported(name, _most_alternatives(text, sent.alternatives) if name == LOGPROBS else None)
+
+
+def _parameter_field(links: Iterable[BaseException]) -> str | None:
+    fields = (getattr(link, "param", None) for link in links)
+    return next((field for field in fields if isinstance(field, str) and field), None)
+
+
+def _named(field: str | None, text: str, candidates: frozenset[str]) -> str | None:
+    """The candidate that `field` names, or that `text` names first.
+
+    A field that names none leaves forms of JSON and of a conversation.
+    """
+    if field is not None:
+        quoted = f"'{re.split(r'[.[]', field)[0]}'"
+        named = next((name for name in sorted(candidates) if _NAMES[name].search(quoted)), None)
+        if named is not None:
+            return named
+        candidates &= {JSON_SCHEMA, JSON_MODE, *FORMS_OF_CONVERSATION}
+    # Told not to set both, it is the sampling cut-off that goes: "top_p" sorts after "temperature".
+    places = {name: found.start() for name in candidates if (found := _NAMES[name].search(text))}
+    if places.keys() >= {TEMPERATURE, TOP_P} and re.search(r"\bboth\b", text, re.I):
+        return TOP_P
+    # "After the optional system message, roles must alternate" is no complaint about the system's.
+    if REPEATED_ROLES in places:
+        return REPEATED_ROLES
+    return min(places, key=lambda name: (places[name], name), default=None)
+
+
+def _most_alternatives(text: str, asked: int) -> int | None:
+    """The bound that a complaint about too many alternatives states."""
+    return max((number for found in _NUMBER.findall(text) if 1 <= (number := int(found)) < asked), default=None)
+
+
+_MOST_ALTERNATIVES = 20  # of OpenAI; servers that take fewer say so
+
+
+class Capabilities:
+    """Fits what is asked for to what the model takes. It only ever learns to send less, or under another name."""
+
+    def __init__(self, refused: Iterable[str] = (), *, has_other_limit: bool = False) -> None:
+        """`refused`: what is known beforehand. `has_other_limit`: the bound of a reply has a second name to try."""
+        self._has_other_limit = has_other_limit
+        self._other_limit_name = False
+        self._refused = set(refused)
+        self._most_alternatives = _MOST_ALTERNATIVES
+
+    @property
+    def refused(self) -> frozenset[str]:
+        """The parameters that are left out of every request."""
+        return frozenset(self._refused)
+
+    def fit(self, asked: Parameters) -> Parameters:
+        """`asked` without what is refused; a refused schema becomes JSON mode, and that no form at all."""
+        refused = self._refused
+        form = asked.form
+        if form == JSON_SCHEMA and JSON_SCHEMA in refused:
+            form = "json_mode"
+        if form == JSON_MODE and JSON_MODE in refused:
+            form = None
+        return Parameters(
+            temperature=None if TEMPERATURE in refused else asked.temperature,
+            top_p=None if TOP_P in refused else asked.top_p,
+            seed=None if SEED in refused else asked.seed,
+            max_tokens=None if MAX_TOKENS in refused else asked.max_tokens,
+            stop=() if STOP in refused else asked.stop,
+            alternatives=0 if LOGPROBS in refused else min(asked.alternatives, self._most_alternatives),
+            form=form,
+            special_tokens=asked.special_tokens and SPECIAL_TOKENS not in refused,
+            other_limit_name=self._other_limit_name,
+            system_role=asked.system_role and SYSTEM_ROLE not in refused,
+            repeated_roles=asked.repeated_roles and REPEATED_ROLES not in refused,
+        )
+
+    def left_out(self, asked: Parameters) -> tuple[str, ...]:
+        """Names of what `asked` has and its request lacks."""
+        after_form = {JSON_MODE} if asked.form == JSON_SCHEMA else set()
+        return tuple(sorted((asked.names | after_form) & self._refused))
+
+    def learn(self, found: Unsupported, sent: Parameters) -> bool:
+        """Take note of a refusal of `sent`; False = there is nothing that the next request could do better.
+
+        Another call may have learned the same in the meantime: then the next request is better already.
+        """
+        if found.name == LOGPROBS and found.most_alternatives is not None:
+            self._most_alternatives = min(self._most_alternatives, found.most_alternatives)
+        elif found.name == MAX_TOKENS and self._has_other_limit and not sent.other_limit_name:
+            self._other_limit_name = True
+        else:
+            self._refused.add(found.name)
+        return self.fit(sent) != sent

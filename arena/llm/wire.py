@@ -1,17 +1,109 @@
-"""How a request is put: its conversation, and its parameters on the LangChain model, beside it, or in a completion."""
+"""How a request is put: its conversation, and its parameters on the LangChain model, beside it, or in a completion.
+
+What a provider's response says: its text, how it ended, and the tokens it counted.
+
+The completions endpoint of an OpenAI-compatible server: a text goes in, its continuation comes out.
+
+How one language model is reached: the LangChain model and what surrounds it.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from arena.llm.access import Dialect
+from arena.llm.labels import choices_of_text, cut_at, read_choices
 from arena.llm.parameters import JSON_SCHEMA, Parameters
-from arena.protocols import Message
+from arena.protocols import Message, Reply, TokenChoice
+from arena.text import THINK, Marks, marked_as_thought
+from arena.types import known_count, was_cut, well_formed
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
+    from openai import AsyncOpenAI
+
+# Settings of every LangChain model: replies are fetched whole, because streamed ones lose their token counts with some
+# providers, and never come from a cache of LangChain's.
+PLAIN: Mapping[str, bool] = {"disable_streaming": True, "cache": False}
+
+
+class Completions(Protocol):
+    """A completions endpoint: continues a prompt."""
+
+    async def __call__(self, prompt: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The response in OpenAI's form of a text completion; `body`: the rest of the request in the same form."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a LangChain model wants to be told what it cannot be told in one way everywhere.
+
+    `limit_field` and `seed_field` are fields of the model (None = it has none). `other_limit`: the request's other name
+    for the bound of a reply, for models that refuse the usual one. `logprobs`: whether it knows OpenAI's request for
+    log-probabilities. `schema`: how a JSON schema is sent (None = not at all): `openai` and `ollama` are those two
+    APIs' own fields; `extra_body` is OpenAI's field past the OpenAI package, which takes any reply with that field
+    apart and throws away one that was cut off, its token counts included.
+    """
+
+    limit_field: str = "max_tokens"
+    seed_field: str | None = "seed"
+    other_limit: str | None = None
+    logprobs: bool = True
+    schema: Literal["openai", "extra_body", "ollama"] | None = "openai"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How much a model reads and writes in one call. `tokens`: prompt and reply together.
+
+    `count`: tokens of a conversation by the model's own tokenizer (None = it cannot be asked); it gives None where it
+    fails. `source`: who says so, for messages.
+    """
+
+    tokens: int
+    source: str
+    count: Callable[[Sequence[Message]], Awaitable[int | None]] | None = None
+
+
+def bounded(window: Window | None, tokens: int | None) -> Window | None:
+    """The window as the settings bound it; None = not known."""
+    if tokens is None:
+        return window
+    return Window(tokens, "llm.context_tokens", None if window is None else window.count)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAccess:
+    """A LangChain model, ready to be asked.
+
+    `completions`: its endpoint for continuing a text (None = it has none). `endpoint` and `key_variable` (the
+    environment variable the key came from) are for messages, `key` and `other_secrets` are known in order to keep them
+    out. `default_concurrency`: attempts in flight where the settings do not say. `engine`: what runs the model in this
+    process, with its version. `place`: where its package sends requests of its own accord, by a variable that no
+    config shows. `dropped`: parameters that its package leaves out of its own accord. `window`: None = not known.
+    """
+
+    chat: BaseChatModel
+    dialect: Dialect = Dialect()
+    completions: Completions | None = field(default=None, repr=False)
+    endpoint: str | None = None
+    key_variable: str | None = None
+    key: str | None = field(default=None, repr=False)
+    other_secrets: tuple[str, ...] = field(default=(), repr=False)
+    default_concurrency: int = 8
+    engine: str | None = None
+    place: Mapping[str, str] = field(default_factory=dict, repr=False)
+    dropped: tuple[str, ...] = ()
+    window: Window | None = None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return self.other_secrets if self.key is None else (self.key, *self.other_secrets)
+
 
 MOST_KEPT = 32
 
@@ -132,3 +224,169 @@ def _strict(node: Any) -> Any:
     if "properties" in node:
         strict |= {"required": list(node["properties"]), "additionalProperties": False}
     return strict
+
+
+# OpenAI and its kin; Anthropic; Ollama.
+_FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason")
+_WITHHELD = frozenset({"content_filter", "safety", "blocklist", "prohibited_content", "recitation", "refusal"})
+# DeepSeek, LangChain and older vLLM; newer vLLM and OpenRouter; Ollama. Then Anthropic's and Mistral's, and OpenAI's.
+_THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking")
+_THOUGHT_PARTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts of the provider, None = it did not say. `input` includes `cached`, `output` includes `reasoning`."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    reasoning: int | None = None
+
+    @property
+    def total(self) -> int | None:
+        return None if self.input is None or self.output is None else self.input + self.output
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response that was well-formed. `tokens` spell `text`; none where the provider gave no log-probabilities."""
+
+    text: str
+    usage: Usage
+    finish_reason: str | None = None
+    tokens: tuple[TokenChoice, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing was written, and neither the token limit nor reasoning accounts for it."""
+        return not self.text.strip() and not was_cut(self.finish_reason) and not self.usage.reasoning
+
+    @property
+    def is_withheld(self) -> bool:
+        """There is no text because the provider's filter took it away or the model declined."""
+        return not self.text.strip() and (self.finish_reason or "").lower() in _WITHHELD
+
+    def ending_before(self, stop: Sequence[str]) -> Response:
+        """This response, ended before the first of the `stop` strings where the provider did not see to it."""
+        text, tokens = cut_at(self.text, self.tokens, stop)
+        return self if text == self.text else replace(self, text=text, tokens=tokens, finish_reason="stop")
+
+
+def as_spoken(reply: Reply, marks: Marks) -> Reply:
+    """`reply` with its reasoning between `<think>` and `</think>`, and without what a template puts around a turn.
+
+    Its tokens are kept where they still begin to spell its text.
+    """
+    if reply.text is None:
+        return reply
+    text = marked_as_thought(reply.text, marks)
+    if text == reply.text:
+        return reply
+    return replace(reply, text=text, tokens=reply.tokens if reply.text.startswith(text) else ())
+
+
+def read_message(message: AIMessage) -> Response:
+    """A reply to a conversation."""
+    finish_reason = read_finish_reason(message)
+    text = read_text(message)
+    if not text.strip():
+        text = thought_alone(message.additional_kwargs, message.content, finish_reason) or text
+    choices = read_choices(message.response_metadata.get("logprobs"))
+    return Response(text, read_usage(message), finish_reason, choices_of_text(choices, text))
+
+
+def thought_alone(fields: Mapping[str, Any], content: Any, finish_reason: str | None) -> str:
+    """What stands for the text of a message that has none of its own, and holds reasoning beside it or in its parts.
+
+    The bare marks of that reasoning, without an end where the reply was cut: the model did reply, at full price, and
+    is likely to do the same again. Empty where there is no reasoning, or the provider took the text away.
+    """
+    parts = content if isinstance(content, list) else ()
+    thought = any(str(fields.get(name) or "").strip() for name in _THOUGHT_FIELDS) or any(
+        isinstance(part, Mapping) and part.get("type") in _THOUGHT_PARTS for part in parts
+    )
+    if not thought or (finish_reason or "").lower() in _WITHHELD:
+        return ""
+    opened, closed = THINK
+    return opened if was_cut(finish_reason) else opened + closed
+
+
+def read_completion(body: Mapping[str, Any]) -> Response:
+    """A continuation of a text, in OpenAI's form.
+
+    Raises:
+        ValueError: the body has no choice, or an error in its place.
+    """
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+        raise ValueError(f"a completion without a choice: {str(body.get('error') or sorted(map(str, body)))[:200]}")
+    choice = choices[0]
+    finish = choice.get("finish_reason")
+    return Response(
+        well_formed(str(choice.get("text") or "")),
+        usage_of(body),
+        None if finish is None else well_formed(str(finish)),
+        read_choices(choice.get("logprobs")),
+    )
+
+
+def read_text(message: AIMessage) -> str:
+    """The reply's text: all its text blocks in order, well-formed, else the words it was refused in, else empty."""
+    return well_formed(str(message.text) or str(message.additional_kwargs.get("refusal") or ""))
+
+
+def read_usage(message: AIMessage) -> Usage:
+    """The counts of `message`.
+
+    LangChain writes 0 for a count that the provider left out. No prompt has 0 tokens and no text takes 0
+    tokens to write, so such a 0 is read back as unknown.
+    """
+    usage: Mapping[str, Any] = message.usage_metadata or {}
+    output = known_count(usage.get("output_tokens"))
+    return Usage(
+        input=known_count(usage.get("input_tokens")) or None,
+        output=None if output == 0 and read_text(message) else output,
+        cached=_detail(usage, "input_token_details", "cache_read"),
+        reasoning=_detail(usage, "output_token_details", "reasoning"),
+    )
+
+
+def usage_of(body: Any) -> Usage:
+    """The counts that a server's answer in OpenAI's form holds, whatever else is wrong with it."""
+    usage = body.get("usage") if isinstance(body, Mapping) else None
+    if not isinstance(usage, Mapping):
+        return Usage()
+    return Usage(
+        known_count(usage.get("prompt_tokens")),
+        known_count(usage.get("completion_tokens")),
+        _detail(usage, "prompt_tokens_details", "cached_tokens"),
+        _detail(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+
+
+def _detail(usage: Mapping[str, Any], part: str, name: str) -> int | None:
+    details = usage.get(part)
+    return known_count(details.get(name)) if isinstance(details, Mapping) else None
+
+
+def read_finish_reason(message: AIMessage) -> str | None:
+    """The provider's own word for why the reply ended (`stop`, `length`, `end_turn`, ...)."""
+    for key in _FINISH_KEYS:
+        value = message.response_metadata.get(key)
+        if value is not None:
+            return well_formed(str(value))
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAICompletions:
+    """`POST /completions` through the OpenAI package, whose own retries are off."""
+
+    client: AsyncOpenAI
+    model: str
+
+    async def __call__(self, prompt: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        # Not the package's typed call: it knows one form of log-probabilities, and servers have two.
+        sent = {"model": self.model, "prompt": prompt, **body}
+        return await self.client.post("/completions", body=sent, cast_to=dict[str, Any])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from arena.llm.allowance import UNBOUNDED, Allowance
+from arena.llm.limits import UNBOUNDED, Allowance
 from arena.plan import Key
 from arena.protocols import ChatModel, Evaluator, EvidenceSource, RetrievalSettings, Router, Strategy
 from arena.types import Cell, Question

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from arena.accounting import Account, Books, Spend, Total, account_of, add_up, keep_books
 from arena.config import RunConfig, load_config, validate_config
-from arena.llm.budget import Spent
+from arena.llm.limits import Spent
 from arena.prices import PriceTable
 from arena.report.cell_names import names_of
 from arena.report.figures import UNDEFINED, usd_text

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.config import JudgeConfig, LLMSettings, RunConfig
 from arena.llm import LLMClient, model_identity, open_model
-from arena.llm.budget import Budget
+from arena.llm.limits import Budget
 from arena.types import NO_RETRIEVAL_MODE, Cell, Purpose
 from experiments.costs.spending import check_budget, price_table, reply_cache
 from experiments.process.clock import now

@@ -13,7 +13,7 @@ from arena.errors import RunInterrupted, UserError
 from arena.judges.family import same_family
 from arena.judges.health import check_can_judge
 from arena.llm import is_fake
-from arena.llm.budget import Budget
+from arena.llm.limits import Budget
 from arena.store import RunStore
 from experiments.judging.opening import check_judge_price, open_judge
 from experiments.judging.session import JudgeSession, judge_answers

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from arena.llm import open_model
-from arena.llm.budget import Budget
+from arena.llm.limits import Budget
 from arena.runner import Contestant
 from arena.types import Purpose
 from experiments.costs.spending import reply_cache

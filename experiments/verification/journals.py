@@ -10,7 +10,7 @@ from typing import Any
 from arena.config import RunConfig
 from arena.files import read_regular
 from arena.journal import RECORD_LINES, VERDICT_LINES, record_of, scan
-from arena.llm.budget import Spent
+from arena.llm.limits import Spent
 from arena.store import FINISHED, KEPT, LABELS, PAID, PROBE, RECORDS, REVIEW, SUPERSEDED, VERDICTS, RunStore
 from arena.types import PaidAttempt
 from experiments.costs.spending import SPENT, attempts_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import anyio
 
 from arena.errors import ModelSetupError
-from arena.llm.allowance import Allowance
+from arena.llm.limits import Allowance
 from arena.protocols import ModelRequest, Reply
 from arena.runner import Contestant, run_one
 from arena.types import CallAttempt, Cell, LLMCall, RunRecord

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from arena.errors import ModelCallError, ModelSetupError, StrategyError
-from arena.llm.allowance import FINAL_CALLS, FINAL_ROLE, Allowance
+from arena.llm.limits import FINAL_CALLS, FINAL_ROLE, Allowance
 from strategies import STRATEGIES
 from tests.contract.contestants import (
     ENTRIES,

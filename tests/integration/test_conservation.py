@@ -22,7 +22,7 @@ from arena.config import LLMSettings
 from arena.errors import ModelCallError
 from arena.journal import read
 from arena.llm import Ledger, open_model
-from arena.llm.fake_faults import FAULTS
+from arena.llm.fake.script import FAULTS
 from arena.protocols import Message
 from arena.types import CallAttempt, LLMCall
 from tests.integration.four_calls import install

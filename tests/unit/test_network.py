@@ -13,7 +13,7 @@ from arena import network
 from arena.config import IndexConfig, LLMSettings, api_key, qdrant_key, validate_config
 from arena.datasets.hub import HubFile, fetch
 from arena.errors import ConfigError, StrategyError, TrackingError
-from arena.llm.endpoint import model_http_client
+from arena.llm.remote import model_http_client
 from arena.network import address_without_secret, check_network_environment, http_client, redacted
 from arena.tracking.database import check_store
 from arena.tracking.server import opened

@@ -13,10 +13,10 @@ from pydantic import BaseModel
 
 from arena import text
 from arena.judges.reconcile import judged_sentences, words_of
-from arena.llm import extractive
-from arena.llm.judging import read_label
+from arena.llm.fake import judging as extractive
+from arena.llm.labels import read_label
+from arena.llm.parameters import _most_alternatives, _named
 from arena.llm.structured import read_object
-from arena.llm.unsupported import _most_alternatives, _named
 from arena.metrics.answer import contains, exact_match, token_f1
 from arena.metrics.citations import lexical_citation_precision
 from arena.metrics.lexical import supported_share

@@ -15,7 +15,7 @@ from arena.config import load_config, parse_settings
 from arena.config.sweep import load_sweep
 from arena.errors import ConfigError, UserError
 from arena.files import parse_yaml
-from arena.llm.fake_script import read_script
+from arena.llm.fake.script import read_script
 from experiments.gating.policy_file import read_policy
 from strategies import find_variant
 

@@ -14,7 +14,7 @@ from arena.judges.judge import judge_of
 from arena.judges.subject import NEEDS
 from arena.judges.tally import JudgeTally
 from arena.llm import LLMClient
-from arena.llm.budget import Budget
+from arena.llm.limits import Budget
 from arena.metrics.reasons import JUDGE_FAILED
 from arena.protocols import ModelRequest, Reply
 from arena.report.judge_card import summarise_judges

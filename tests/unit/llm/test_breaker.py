@@ -6,7 +6,7 @@ import pytest
 
 from arena.errors import ProviderDownError
 from arena.llm import LLMClient
-from arena.llm.breaker import Breaker
+from arena.llm.client import Breaker
 from tests.unit.llm.asking import Waits, ask, ask_at_once, asking, scripted, with_model
 
 

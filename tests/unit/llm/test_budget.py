@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from arena.errors import BudgetError, RunStoreError, UserError
-from arena.llm.budget import Budget, Spent
+from arena.llm.limits import Budget, Spent
 from arena.types import CallAttempt, PaidAttempt
 
 

@@ -17,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import ModelSetupError
-from arena.llm.cache import CachedReply, ReplyCache
-from arena.llm.cache_key import FORMAT
+from arena.llm.cache import FORMAT, CachedReply, ReplyCache
 from arena.protocols import TokenChoice
 from arena.types import CallAttempt
 from tests.patience import PATIENCE_SECONDS

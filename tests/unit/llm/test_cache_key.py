@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.llm.cache_key import cache_key
+from arena.llm.cache import cache_key
 from arena.protocols import Message, ModelRequest
 
 IDENTITY = {"provider": "openai", "endpoint": "http://one/v1", "model": "m", "weights": None}

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.llm.capabilities import Capabilities
-from arena.llm.parameters import Parameters
-from arena.llm.unsupported import Unsupported
+from arena.llm.parameters import Capabilities, Parameters, Unsupported
 
 ASKED = Parameters(
     temperature=0.5,

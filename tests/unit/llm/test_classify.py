@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from arena.errors import ModelCallError
-from arena.llm.judging import ALTERNATIVES
+from arena.llm.labels import ALTERNATIVES
 from arena.llm.ledger import Ledger
 from arena.protocols import Judgement, Message, Reply
 from tests.unit.llm.scripted_model import USAGE, ScriptedModel, failing, saying, token

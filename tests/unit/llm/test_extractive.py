@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.llm.extractive import answer, passages
+from arena.llm.fake.judging import answer, passages
 from arena.text import ABSTENTION
 
 PROMPT = """Answer from the passages.

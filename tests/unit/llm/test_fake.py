@@ -7,8 +7,8 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
-from arena.llm.fake_playback import Playback
-from arena.llm.fake_script import Rule, Script, read_script
+from arena.llm.fake.chat import Playback
+from arena.llm.fake.script import Rule, Script, read_script
 from tests.unit.llm.asking import ask, scripted
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel
 
-from arena.llm.fake import FakeChat, FakeCompletions
-from arena.llm.fake_script import Script
+from arena.llm.fake.chat import FakeChat, FakeCompletions
+from arena.llm.fake.script import Script
 
 JUDGE = "Passage:\n[1] Oster: The mayor of Oster is Ida Brandt.\n\nQuestion: {}\nDoes it help?\nReply with one of: {}"
 

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
 from arena.errors import ModelSetupError
-from arena.llm.fake import FakeChat
-from arena.llm.fake_faults import FAULTS, FaultDraw, FaultName, FaultRates
-from arena.llm.fake_script import Script, read_script
+from arena.llm.fake.chat import FakeChat
+from arena.llm.fake.script import FAULTS, FaultDraw, FaultName, FaultRates, Script, read_script
 
 EACH = dict.fromkeys(FAULTS, 0.05)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from arena.llm.fake_form import asked_schema, filled_form
+from arena.llm.fake.replies import asked_schema, filled_form
 
 
 class Colour(Enum):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from arena.llm.fake_judge import judged_form
+from arena.llm.fake.judging import judged_form
 
 
 def turn(**fields: object) -> str:

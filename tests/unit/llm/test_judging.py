@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.llm.judging import (
-    LEAST_MASS,
-    check_labels,
-    label_limit,
-    read_distribution,
-    read_judgement,
-    read_label,
-)
+from arena.llm.labels import LEAST_MASS, check_labels, label_limit, read_distribution, read_judgement, read_label
 from arena.llm.ledger import Ledger
 from arena.protocols import Judgement, Message, Reply
 from arena.types import CallAttempt

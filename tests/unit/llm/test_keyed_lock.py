@@ -3,7 +3,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from arena.llm.keyed_lock import KeyedLock
+from arena.llm.client import KeyedLock
 
 
 def test_equal_keys_go_one_by_one_and_others_together() -> None:

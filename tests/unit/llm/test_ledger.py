@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from arena.errors import AllowanceSpent, ModelCallError
-from arena.llm.allowance import FINAL_CALLS, Allowance
 from arena.llm.ledger import Ledger
+from arena.llm.limits import FINAL_CALLS, Allowance
 from arena.llm.metering import GIVEN_UP
 from arena.protocols import ChatModel, Message, ModelRequest, Reply, Writer
 from tests.unit.llm.scripted_model import USAGE, ScriptedModel, failing, saying, token

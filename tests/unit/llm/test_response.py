@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, UsageMetadata
 
-from arena.llm.response import Response, Usage, read_completion, read_finish_reason, read_message, read_text, read_usage
+from arena.llm.wire import Response, Usage, read_completion, read_finish_reason, read_message, read_text, read_usage
 
 
 def test_text_blocks_are_joined_and_thinking_is_not_text() -> None:

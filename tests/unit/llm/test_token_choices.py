@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.llm.token_choices import choices_of_text, cut_at, read_choices
+from arena.llm.labels import choices_of_text, cut_at, read_choices
 from arena.protocols import TokenChoice
 
 

@@ -14,7 +14,7 @@ import pytest
 from arena.config import LLMSettings
 from arena.errors import BudgetError, ModelSetupError, UserError
 from arena.llm import Budget, LLMClient, ReplyCache
-from arena.llm.under_way import UnderWay
+from arena.llm.client import UnderWay
 from arena.protocols import Message
 from arena.types import LLMCall
 from tests.unit.llm.asking import asking, scripted, with_model

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.llm.parameters import Parameters
-from arena.llm.unsupported import Unsupported, read_unsupported
+from arena.llm.parameters import Parameters, Unsupported, read_unsupported
 
 SENT = Parameters(
     temperature=0.0,

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from arena.llm.access import Dialect
 from arena.llm.parameters import Parameters
-from arena.llm.wire import beside_messages, completion_body
+from arena.llm.wire import Dialect, beside_messages, completion_body
 
 SCHEMA = {
     "title": "Verdict of a judge",

@@ -15,7 +15,7 @@ from arena.errors import (
     ModelSetupError,
     StrategyError,
 )
-from arena.llm.allowance import Allowance
+from arena.llm.limits import Allowance
 from arena.protocols import Message, Tools
 from arena.runner import run_one
 from arena.types import (

@@ -9,7 +9,7 @@ import pytest
 from arena.config import RunConfig, validate_config
 from arena.errors import BudgetError, ConfigError, RunStoreError
 from arena.journal import scan
-from arena.llm.budget import Spent
+from arena.llm.limits import Spent
 from arena.llm.metering import GIVEN_UP
 from arena.store import PAID, RunStore
 from arena.types import CallAttempt, PaidAttempt, Score, Verdict

@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 
 from arena.datasets import load_dataset
-from arena.llm.fake_script import read_script
+from arena.llm.fake.script import read_script
 from arena.text import ABSTENTION
 from arena.types import AnswerStyle, Document, Passage, Question
 from experiments.seed_systems.reader import write_reader

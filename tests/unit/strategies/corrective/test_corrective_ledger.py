@@ -10,8 +10,8 @@ import anyio.lowlevel
 import pytest
 
 from arena.errors import ModelCallError
-from arena.llm.allowance import Allowance
 from arena.llm.ledger import Ledger
+from arena.llm.limits import Allowance
 from arena.protocols import ModelRequest, Reply, Tools
 from arena.types import CallAttempt, LLMCall, Task
 from strategies.corrective import CORRECTIVE, CorrectiveParams

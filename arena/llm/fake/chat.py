@@ -1,10 +1,24 @@
 """A language model that is none: for trial runs and tests, without weights, key or network.
 
 It is a LangChain model, so that it is asked, limited, retried and counted by the same client as a real one.
+
+A script being played: which reaction is next, and what is used up.
+
+The fake provider's own books: what it handed out, for whoever wants to check a ledger against them.
+
+One JSON line a request, written as its answer is handed out, so that a request given up before has none:
+
+    {"prompt": "16 hex digits", "call": "16 hex digits", "input_tokens": 12, "output_tokens": 3, "fault": null}
+
+`prompt` is the ledger's hash of the prompt, `call` one of prompt and parameters. Tokens are those the reply tells: null
+where it tells none (`no_usage`, a timeout, a broken connection, a response that is no JSON), 0 where it was refused.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +32,72 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from arena.config import LLMSettings
-from arena.llm.access import ModelAccess
-from arena.llm.fake_faults import FaultName, costs_nothing, drawn_error, scripted_error
-from arena.llm.fake_playback import Playback
-from arena.llm.fake_reply import TEXT, FakeRequest, compose, message, spoiled
-from arena.llm.fake_script import Rule, Script, read_script
-from arena.llm.fake_tally import Tally
+from arena.llm.fake.replies import TEXT, FakeRequest, compose, message, spoiled
+from arena.llm.fake.script import (
+    MIN_STATUS,
+    FaultDraw,
+    FaultName,
+    Rule,
+    Script,
+    costs_nothing,
+    drawn_error,
+    read_script,
+    scripted_error,
+)
+from arena.llm.wire import ModelAccess
+
+
+class Playback:
+    """Reacts to each call in order of asking."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self._played = [0] * len(script.rules)
+        self._replied = 0
+        self._faults = FaultDraw(script.faults, script.seed)
+
+    def fault(self, request: FakeRequest) -> FaultName | None:
+        """The fault that this asking of `request` meets."""
+        return self._faults.draw(request.call_id) if self._faults.any else None
+
+    def react(self, prompt: str) -> Rule | None:
+        """The rule to play for `prompt`; None = the script says nothing."""
+        for place, rule in enumerate(self.script.rules):
+            used_up = rule.times is not None and self._played[place] >= rule.times
+            if not used_up and re.search(rule.when or "", prompt):
+                self._played[place] += 1
+                return rule
+        if not self.script.replies:
+            return None
+        self._replied += 1
+        if self._replied > len(self.script.replies):
+            return Rule(error=MIN_STATUS, message="the script's replies are used up")
+        return Rule(reply=self.script.replies[self._replied - 1])
+
+    def latency_seconds(self, rule: Rule | None) -> float:
+        own = rule.latency_seconds if rule is not None else None
+        return self.script.latency_seconds if own is None else own
+
+
+class Tally:
+    """Adds to the file `path`; None = keeps nothing. Lines of several processes do not mix, and a kill loses none."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    def add(self, request: FakeRequest, tokens: tuple[int | None, int | None], fault: str | None) -> None:
+        """Enter what was handed out for `request`: tokens in and out, and the fault it met."""
+        if self._path is None:
+            return
+        fields: dict[str, Any] = {"prompt": request.prompt_id, "call": request.call_id}
+        fields |= {"input_tokens": tokens[0], "output_tokens": tokens[1], "fault": fault}
+        line = f"{json.dumps(fields)}\n".encode("ascii")
+        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(file, line)
+        finally:
+            os.close(file)
+
 
 _TURNS = {"human": "user", "ai": "assistant"}
 
