@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from arena.metrics.reasons import JUDGE_FAILED, PARTLY_JUDGED
+from arena.metrics.case import JUDGE_FAILED, PARTLY_JUDGED
 from arena.types import JudgeMetric, Partial, Score, VerdictPart
 
 NOT_ASKED = "not asked"

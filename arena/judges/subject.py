@@ -7,9 +7,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from arena.metrics.abstention import worth_of_abstaining
-from arena.metrics.case import Case
-from arena.metrics.reasons import (
+from arena.metrics.answer import worth_of_abstaining
+from arena.metrics.case import (
     ABSTAINED,
     FAILED,
     NO_ANSWER_BY_DESIGN,
@@ -17,6 +16,7 @@ from arena.metrics.reasons import (
     NO_RETRIEVAL,
     TEXT_UNKNOWN,
     UNANSWERABLE,
+    Case,
 )
 from arena.types import NO_RETRIEVAL_MODE, JudgeMetric, Score, well_formed
 

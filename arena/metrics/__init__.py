@@ -4,12 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arena.metrics.abstention import abstained, answered
-from arena.metrics.answer import contains, exact_match, token_f1
-from arena.metrics.case import Case
-from arena.metrics.citations import lexical_citation_precision, lexical_citation_recall, uncited_statements
-from arena.metrics.claims import evidence_availability
-from arena.metrics.families import (
+from arena.metrics.answer import (
+    abstained,
+    answered,
+    contains,
+    exact_match,
+    lexical_citation_precision,
+    lexical_citation_recall,
+    rouge_l,
+    supported_share,
+    token_f1,
+    uncited_statements,
+)
+from arena.metrics.case import Case, is_undefined
+from arena.metrics.gaps import (
+    answerable_gap,
+    claim_gap,
+    lookup_gap,
+    sentence_gap,
+    statement_gap,
+    summary_gap,
+    unanswerable_gap,
+    writing_gap,
+)
+from arena.metrics.retrieval import (
+    average_precision,
+    evidence_availability,
+    full_recall,
+    hit_at_k,
+    hop_coverage,
+    ndcg_at_k,
+    precision,
+    precision_at_k,
+    recall,
+    recall_at_k,
+    reciprocal_rank,
+    set_f1,
+    support_em,
+    support_f1,
+)
+from arena.metrics.table import (
+    MetricSpec,
     if_cited,
     of_answer,
     on_answer,
@@ -23,31 +58,6 @@ from arena.metrics.families import (
     on_shown,
     on_used,
 )
-from arena.metrics.gaps import (
-    answerable_gap,
-    claim_gap,
-    lookup_gap,
-    sentence_gap,
-    statement_gap,
-    summary_gap,
-    unanswerable_gap,
-    writing_gap,
-)
-from arena.metrics.hops import hop_coverage
-from arena.metrics.lexical import supported_share
-from arena.metrics.ranking import (
-    average_precision,
-    hit_at_k,
-    ndcg_at_k,
-    precision_at_k,
-    recall_at_k,
-    reciprocal_rank,
-)
-from arena.metrics.reasons import is_undefined
-from arena.metrics.retrieval import full_recall, precision, recall, set_f1
-from arena.metrics.rouge import rouge_l
-from arena.metrics.spec import MetricSpec
-from arena.metrics.support import support_em, support_f1
 from arena.types import Score
 
 __all__ = ["METRICS", "Case", "MetricSpec", "is_undefined", "score_record"]

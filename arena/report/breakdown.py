@@ -10,7 +10,7 @@ from arena.report.comparisons import HEADLINE
 from arena.report.metric_summary import Selection, summarise_selections
 from arena.report.schema import MetricSummary
 from arena.report.score_columns import Rows, ScoreColumns
-from arena.statistics.resampling import Resamples
+from arena.statistics.intervals import Resamples
 from arena.types import KINDS, Question
 
 Breakdown = dict[str, dict[str, dict[str, MetricSummary]]]

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from arena.metrics import is_undefined
-from arena.metrics.crossing import CROSSED
+from arena.metrics.gaps import CROSSED
 from arena.report.comparisons import LEVEL
 from arena.report.crossed_questions import cross_questions
 from arena.report.gap import FLOOR
@@ -21,10 +21,8 @@ from arena.report.question_resamples import QuestionResamples
 from arena.report.schema import MetricSummary, Row
 from arena.report.score_columns import Rows, ScoreColumns
 from arena.scoring import CellScores
-from arena.statistics.intervals import Values, difference_interval
-from arena.statistics.multiplicity import holm
-from arena.statistics.resampling import Resamples
-from arena.statistics.shuffling import Crossed, chance_levels, shuffle_test
+from arena.statistics.intervals import Resamples, Values, difference_interval
+from arena.statistics.significance import Crossed, chance_levels, holm, shuffle_test
 from arena.types import KINDS, Dataset, Question, Score
 
 PROBED = (*CROSSED, "answer_accuracy")
@@ -38,7 +36,7 @@ class Remembered(Row):
 
     `chance`: the mean score of the same answers against the gold of other questions of their kind; None where there is
     none. `above`: the mean of own less chance per question, with its 95 % interval. `p`: one-sided, that the answers
-    belong to their questions (`arena.statistics.shuffling`); `p_adjusted`: after Holm over the metrics of all
+    belong to their questions (`arena.statistics.significance`); `p_adjusted`: after Holm over the metrics of all
     questions, and apart from those over all that is broken down.
     """
 

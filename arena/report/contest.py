@@ -13,10 +13,7 @@ import numpy as np
 from arena.report.comparisons import FEW_SHARED, LEVEL, Comparison, Ranks
 from arena.report.question_resamples import Ids, QuestionResamples
 from arena.statistics.intervals import Interval, Values, difference_interval, has_spread
-from arena.statistics.multiplicity import holm
-from arena.statistics.permutation import PERMUTATIONS, paired_permutation
-from arena.statistics.power import detectable_difference
-from arena.statistics.ranks import possible_ranks
+from arena.statistics.significance import PERMUTATIONS, detectable_difference, holm, paired_permutation, possible_ranks
 
 _DRAWN_PER_PAIR = 2 / LEVEL
 """Sign assignments per pair of a family, so that the least p there can be, times the pairs, is half the level: with

@@ -8,11 +8,15 @@ from math import fsum
 
 from pydantic import Field
 
-from arena.metrics.controllers import ControllerTally
-from arena.metrics.decisions import ROUTES, Route
-from arena.metrics.grading import GraderTally
-from arena.metrics.rewriting import RetrievalTally
-from arena.metrics.routing import fixed_route, oracle_routes
+from arena.metrics.controllers import (
+    ROUTES,
+    ControllerTally,
+    GraderTally,
+    RetrievalTally,
+    Route,
+    fixed_route,
+    oracle_routes,
+)
 from arena.report.schema import Row
 from arena.types import Cell
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from arena.metrics.crossing import CROSSED, cross_scores
+from arena.metrics.gaps import CROSSED, cross_scores
 from arena.report.score_columns import ScoreColumns
 from arena.scoring import CellScores
-from arena.statistics.shuffling import Crossed, deal
+from arena.statistics.significance import Crossed, deal
 from arena.types import KINDS, Gold, Question
 
 _BLOCK = 500

@@ -12,7 +12,7 @@ from arena.judges.tally import JudgeCount, JudgeTally, RecordCount
 from arena.report.metric_summary import COVERAGE_FLOOR
 from arena.report.schema import Row
 from arena.report.spending import SpendingSummary, summarise_spending
-from arena.statistics.agreement import cohens_kappa
+from arena.statistics.intervals import cohens_kappa
 
 RIGHT_ABOVE = 0.5
 """A judge calls an answer right that it values higher: more than half agreement with the reference."""

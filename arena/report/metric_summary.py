@@ -11,8 +11,7 @@ import numpy as np
 from arena.metrics import METRICS
 from arena.report.schema import MetricSummary
 from arena.report.score_columns import Rows, ScoreColumns
-from arena.statistics.intervals import BOOTSTRAP_FLOOR, Values, mean_interval
-from arena.statistics.resampling import Resamples
+from arena.statistics.intervals import BOOTSTRAP_FLOOR, Resamples, Values, mean_interval
 from arena.types import Partial, Score
 
 COVERAGE_FLOOR = 0.95

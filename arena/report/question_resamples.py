@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from arena.statistics.resampling import Resamples, draw_resamples
+from arena.statistics.intervals import Resamples, draw_resamples
 from arena.types import Question
 
 Ids = tuple[str, ...]

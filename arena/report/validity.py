@@ -19,7 +19,7 @@ from arena.report.metric_summary import COVERAGE_FLOOR
 from arena.report.schema import Row
 from arena.scoring import CellScores
 from arena.scoring.table import FailedKind
-from arena.statistics.power import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
+from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
 from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE
 
 LEAST_TO_DIFFER = 6

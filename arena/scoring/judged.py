@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from arena.judges.subject import settled, subject_of
 from arena.judges.verdict_scores import score_of
-from arena.metrics.case import Case
-from arena.metrics.reasons import NOT_JUDGED
+from arena.metrics.case import NOT_JUDGED, Case
 from arena.plan import Key
 from arena.types import JudgeMetric, Score, Verdict
 

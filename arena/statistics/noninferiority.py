@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 
 from arena.statistics.intervals import (
     BOOTSTRAP_FLOOR,
+    Resamples,
     Values,
     has_spread,
     percentile,
     percentile_interval,
     wilson_interval,
 )
-from arena.statistics.multiplicity import holm
-from arena.statistics.permutation import PERMUTATIONS, paired_permutation
-from arena.statistics.resampling import Resamples
+from arena.statistics.significance import PERMUTATIONS, holm, paired_permutation
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 

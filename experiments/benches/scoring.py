@@ -18,8 +18,8 @@ from arena.journal import RECORD_LINES, encode
 from arena.plan import PlannedCell, RunPlan
 from arena.report.score_columns import columns_of_scores
 from arena.scoring import ScoreTable
-from arena.statistics.permutation import paired_permutation
-from arena.statistics.resampling import draw_resamples
+from arena.statistics.intervals import draw_resamples
+from arena.statistics.significance import paired_permutation
 from arena.store import FINISHED, RunStore
 from arena.types import Cell, Dataset
 from experiments.benches.peak_memory import peak_memory_mb

@@ -9,8 +9,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.statistics.intervals import Interval, Values
-from arena.statistics.resampling import Resamples
+from arena.statistics.intervals import Interval, Resamples, Values
 from strategies.adaptive import LABELS, Label
 from strategies.adaptive.graph import preferred
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from arena.errors import ConfigError
 from arena.metrics.answer import exact_match
-from arena.metrics.routing import fixed_route
+from arena.metrics.controllers import fixed_route
 from arena.statistics.intervals import wilson_interval
 from arena.types import NO_RETRIEVAL_MODE, Cell, RunRecord, sum_known
 from experiments.calibrating.bias_curve import BiasCurve, best_bias, bias_curve

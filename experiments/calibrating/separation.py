@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.errors import ConfigError
-from arena.statistics.intervals import Interval
-from arena.statistics.resampling import Resamples, draw_resamples
+from arena.statistics.intervals import Interval, Resamples, draw_resamples
 from arena.statistics.thresholds import Choice, Criterion, Scored, auc_interval, choose
 from experiments.calibrating.finding import Chosen, Population
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import ceil
 
-from arena.statistics.power import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
+from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
 
 
 def questions_needed(difference: float, discordance: float = ASSUMED_DISCORDANCE) -> int:

@@ -10,7 +10,7 @@ from math import nextafter
 
 from arena.plan import Key
 from arena.report.judge_card import RIGHT_ABOVE
-from arena.statistics.agreement import cohens_kappa, krippendorffs_alpha
+from arena.statistics.intervals import cohens_kappa, krippendorffs_alpha
 from experiments.reviewing.ratings import Rating
 from experiments.reviewing.rubric import CORRECT, SUPPORTED, Mark
 

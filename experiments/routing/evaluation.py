@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.statistics.intervals import Interval, Values, difference_interval, wilson_interval
-from arena.statistics.resampling import draw_resamples
+from arena.statistics.intervals import Interval, Values, difference_interval, draw_resamples, wilson_interval
 from experiments.routing.measured import HeldOut, Routed
 from strategies.adaptive import LABELS, Label
 from strategies.adaptive.graph import preferred

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from arena.errors import ConfigError, RunStoreError
-from arena.metrics.decisions import route_taken
+from arena.metrics.controllers import route_taken
 from arena.store import FINISHED, RunStore, key_of
 from arena.types import Cell, Question, RunRecord
 from experiments.contestants.labels import SilverLabels, answered_right, fixed_ways, label_outcomes

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import ConfigError
-from arena.metrics.musique import NOT_OFFICIAL
+from arena.metrics.answer import NOT_OFFICIAL
 from arena.report.leaderboard import Leaderboard
 from arena.store import RunStore
 from experiments.scoring.conclusion import board_of, open_past_run, rescore, score_run

@@ -12,8 +12,8 @@ import numpy as np
 from arena.report.comparisons import LEVEL
 from arena.report.contest import Contender, compare
 from arena.report.question_resamples import Ids, QuestionResamples
-from arena.statistics.elbow import elbow
 from arena.statistics.intervals import Values, mean_interval
+from arena.statistics.thresholds import elbow
 from experiments.sweeping.point import short_values
 from experiments.sweeping.row import SweepRow
 from experiments.sweeping.values import TOKENS

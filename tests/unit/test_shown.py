@@ -15,7 +15,8 @@ from arena import journal
 from arena.errors import StrategyError
 from arena.journal import RECORD_LINES, JournalWriter
 from arena.judges.subject import settled, subject_of
-from arena.metrics import METRICS, Case, reasons
+from arena.metrics import METRICS, Case
+from arena.metrics import case as reasons
 from arena.protocols import RetrievalSettings, Strategy, Tools
 from arena.runner import Contestant, run_one
 from arena.soundness import sound_attempt

@@ -17,10 +17,7 @@ from arena.llm.fake import judging as extractive
 from arena.llm.labels import read_label
 from arena.llm.parameters import _most_alternatives, _named
 from arena.llm.structured import read_object
-from arena.metrics.answer import contains, exact_match, token_f1
-from arena.metrics.citations import lexical_citation_precision
-from arena.metrics.lexical import supported_share
-from arena.metrics.rouge import rouge_l
+from arena.metrics.answer import contains, exact_match, lexical_citation_precision, rouge_l, supported_share, token_f1
 from arena.types import Passage
 from strategies.answer import parse_answer, passage_sentences, render_passages
 from strategies.corrective.refining import parse_keywords

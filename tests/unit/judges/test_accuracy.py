@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.llm.cache import ReplyCache
-from arena.metrics.reasons import JUDGE_FAILED, PARTLY_JUDGED
+from arena.metrics.case import JUDGE_FAILED, PARTLY_JUDGED
 from arena.types import Partial, Verdict
 from tests.unit.judges.court import JUDGE_1, JUDGE_2, rule, verdict_on
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.judges.contexts import average_precision, average_precision_bounds
-from arena.metrics.reasons import JUDGE_FAILED, PARTLY_JUDGED
+from arena.metrics.case import JUDGE_FAILED, PARTLY_JUDGED
 from arena.types import Partial
 from tests.samples import answered
 from tests.unit.judges.court import RECALL, case_of, rule, usual_case, verdict_on

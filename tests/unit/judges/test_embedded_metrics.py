@@ -8,7 +8,7 @@ import pytest
 
 from arena.errors import ConfigError
 from arena.judges.judge import judge_of
-from arena.metrics.reasons import JUDGE_FAILED, PARTLY_JUDGED
+from arena.metrics.case import JUDGE_FAILED, PARTLY_JUDGED
 from arena.types import Verdict
 from tests.letter_embedder import LetterEmbedder
 from tests.unit.judges.court import STATEMENTS, rule, usual_case, verdict_on

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.metrics.reasons import JUDGE_FAILED, PARTLY_JUDGED
+from arena.metrics.case import JUDGE_FAILED, PARTLY_JUDGED
 from arena.types import Partial
 from tests.unit.judges.court import NLI, STATEMENTS, judged, listed, rule, verdict_on
 

@@ -15,7 +15,7 @@ from arena.judges.subject import NEEDS
 from arena.judges.tally import JudgeTally
 from arena.llm import LLMClient
 from arena.llm.limits import Budget
-from arena.metrics.reasons import JUDGE_FAILED
+from arena.metrics.case import JUDGE_FAILED
 from arena.protocols import ModelRequest, Reply
 from arena.report.judge_card import summarise_judges
 from arena.report.judges_table import judge_notes

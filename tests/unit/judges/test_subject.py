@@ -6,9 +6,8 @@ import pytest
 
 from arena.judges.subject import NEEDS, settled, subject_of
 from arena.metrics import METRICS
-from arena.metrics.abstention import worth_of_abstaining
-from arena.metrics.case import Case
-from arena.metrics.reasons import (
+from arena.metrics.answer import worth_of_abstaining
+from arena.metrics.case import (
     ABSTAINED,
     FAILED,
     NO_ANSWER_BY_DESIGN,
@@ -16,6 +15,7 @@ from arena.metrics.reasons import (
     NO_RETRIEVAL,
     TEXT_UNKNOWN,
     UNANSWERABLE,
+    Case,
     is_undefined,
 )
 from arena.types import Answer, Cell, JudgeMetric, RunRecord, Score

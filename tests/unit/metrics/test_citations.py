@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.metrics.citations import lexical_citation_precision, lexical_citation_recall, uncited_statements
+from arena.metrics.answer import lexical_citation_precision, lexical_citation_recall, uncited_statements
 
 TOLM, VEYRA, BRANDT = "Tolm was founded by Ilse Brandt.", "The Veyra rises in Tolm.", "Ilse Brandt was a weaver."
 ANSWER = "Ilse Brandt founded Tolm. The Veyra rises there."

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from arena.metrics.claims import evidence_availability
+from arena.metrics.retrieval import evidence_availability
 from arena.types import Claim
 
 CLAIMS = (Claim("Tolm was founded by Ilse Brandt.", ("a", "b")), Claim("Tolm lies on the Veyra.", ("c",)))

@@ -5,9 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.controllers import ControllerTally
-from arena.metrics.grading import GraderTally
-from arena.metrics.rewriting import RetrievalTally, Rewrite
+from arena.metrics.controllers import ControllerTally, GraderTally, RetrievalTally, Rewrite
 from arena.types import GOLD_MODE, Decision, RunRecord
 from tests.samples import cell, failed
 from tests.unit.metrics.failures.chain_cases import case, record, retrieval

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.crossing import CROSSED, cross_scores
+from arena.metrics.gaps import CROSSED, cross_scores
 
 WORDS = st.lists(st.sampled_from(["The", "hill", "town", "1871", "of", "a", "."]), max_size=4).map(" ".join)
 

@@ -4,14 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.metrics.decisions import (
-    allowance_was_spent,
-    had_no_room,
-    route_needed,
-    route_taken,
-    verdicts,
-    was_capped,
-)
+from arena.metrics.controllers import allowance_was_spent, had_no_room, route_needed, route_taken, verdicts, was_capped
 from arena.types import Decision, RunRecord
 from tests.samples import answered
 

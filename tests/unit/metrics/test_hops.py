@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.metrics.hops import broken_hop, hop_coverage, hop_recall
+from arena.metrics.retrieval import broken_hop, hop_coverage, hop_recall
 
 CHAIN = ("a", "b", "c", "d")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.lexical import SUPPORTED_AT, is_supported, share_found, statements, supported_share
+from arena.metrics.answer import SUPPORTED_AT, is_supported, share_found, statements, supported_share
 from arena.text import STOP_WORDS, content_words
 
 WEIR = "Orlen Weir\nThe weir was built in 1871 by Mirelle Ostrand, who'd trained as a glass-blower."

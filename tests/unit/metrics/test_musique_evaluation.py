@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.musique import evaluate
+from arena.metrics.answer import evaluate
 from arena.types.data import OfficialGold, OfficialPrediction
 
 GOLD = OfficialGold("2hop__1_2", ("The U.S. Navy", "USN"), (1, 5), answerable=True)

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.ranking import (
+from arena.metrics.retrieval import (
     average_precision,
     hit_at_k,
     ndcg_at_k,
     precision_at_k,
+    recall,
     recall_at_k,
     reciprocal_rank,
 )
-from arena.metrics.retrieval import recall
 
 IDS = st.lists(st.sampled_from("abcdef"), max_size=8)
 CUTS = st.integers(-2, 9)

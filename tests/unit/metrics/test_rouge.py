@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.rouge import rouge_l
+from arena.metrics.answer import rouge_l
 
 TEXTS = st.lists(
     st.sampled_from(["the", "weir", "Weir.", "rose", "and", "1871", "\u00e9t\u00e9", "-"]), max_size=12

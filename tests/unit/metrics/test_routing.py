@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from arena.metrics.routing import RouteTally, fixed_route, oracle_routes
+from arena.metrics.controllers import RouteTally, fixed_route, oracle_routes
 from arena.types import Cell, Decision
 from tests.samples import failed
 from tests.unit.metrics.failures.chain_cases import case, record

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.metrics import METRICS, Case, reasons
+from arena.metrics import METRICS, Case
+from arena.metrics import case as reasons
 from arena.types import Answer, Cell, RunRecord
 from tests.samples import GOLD, QUESTIONS, answered, failed
 

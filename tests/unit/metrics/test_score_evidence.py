@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from arena.metrics import METRICS, Case, reasons
+from arena.metrics import METRICS, Case
+from arena.metrics import case as reasons
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Answer, Cell, Claim, Gold, Question, RunRecord, Score
 from tests.samples import answered, failed
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.metrics import METRICS, Case, is_undefined, reasons, score_record
+from arena.metrics import METRICS, Case, is_undefined, score_record
+from arena.metrics import case as reasons
 from arena.types import (
     GOLD_MODE,
     NO_RETRIEVAL_MODE,

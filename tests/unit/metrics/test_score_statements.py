@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.metrics import METRICS, Case, reasons
+from arena.metrics import METRICS, Case
+from arena.metrics import case as reasons
 from arena.types import NO_RETRIEVAL_MODE, Answer, Cell, Document, Gold, RunRecord, ShownDocument
 from tests.samples import DOCUMENTS, GOLD, QUESTIONS, answered, failed, shown_whole
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.support import support_em, support_f1
+from arena.metrics.retrieval import support_em, support_f1
 
 IDXS = st.lists(st.integers(0, 5), max_size=6)
 

@@ -7,7 +7,7 @@ from arena.report.comparisons import Ranks
 from arena.report.contest import Contender, Standing, compare
 from arena.report.question_resamples import QuestionResamples
 from arena.statistics.intervals import SPREAD_FLOOR, Values
-from arena.statistics.power import detectable_difference
+from arena.statistics.significance import detectable_difference
 from arena.types import Question
 
 IDS = tuple(f"q{place:03}" for place in range(100))

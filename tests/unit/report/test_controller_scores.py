@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-from arena.metrics.controllers import ControllerTally
-from arena.metrics.grading import GraderTally
-from arena.metrics.rewriting import RetrievalTally, Rewrite
-from arena.metrics.routing import RouteTally
+from arena.metrics.controllers import ControllerTally, GraderTally, RetrievalTally, Rewrite, RouteTally
 from arena.report.controller_scores import (
     ControllerScores,
     GraderScores,

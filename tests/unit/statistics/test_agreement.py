@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.statistics.agreement import cohens_kappa, krippendorffs_alpha
+from arena.statistics.intervals import cohens_kappa, krippendorffs_alpha
 
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.statistics.elbow import elbow
+from arena.statistics.thresholds import elbow
 
 XS = (1.0, 3.0, 5.0, 10.0, 20.0)
 

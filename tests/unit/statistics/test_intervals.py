@@ -14,12 +14,12 @@ from arena.statistics.intervals import (
     Interval,
     Values,
     difference_interval,
+    draw_resamples,
     mean_interval,
     percentile,
     percentile_interval,
     wilson_interval,
 )
-from arena.statistics.resampling import draw_resamples
 
 NOTHING = np.empty(0)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.statistics.multiplicity import holm
+from arena.statistics.significance import holm
 
 
 def test_by_hand() -> None:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.statistics.intervals import Values
-from arena.statistics.multiplicity import holm
+from arena.statistics.intervals import Resamples, Values, draw_resamples
 from arena.statistics.noninferiority import (
     Change,
     decide,
@@ -20,7 +19,7 @@ from arena.statistics.noninferiority import (
     ratio_change,
     smallest_caught,
 )
-from arena.statistics.resampling import Resamples, draw_resamples
+from arena.statistics.significance import holm
 
 LEVEL = 0.05
 

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from arena.statistics.intervals import Values
-from arena.statistics.permutation import paired_permutation
+from arena.statistics.significance import paired_permutation
 
 F1_LIKE = st.sampled_from([0.0, 0.25, 0.4, 0.5, 2 / 3, 0.8, 1.0])
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.statistics.permutation import paired_permutation
-from arena.statistics.power import detectable_difference, discordance_sd
+from arena.statistics.significance import detectable_difference, discordance_sd, paired_permutation
 
 
 def test_by_hand() -> None:

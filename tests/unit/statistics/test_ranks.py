@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.statistics.ranks import PossibleRanks, possible_ranks
+from arena.statistics.significance import PossibleRanks, possible_ranks
 
 
 def test_by_hand() -> None:

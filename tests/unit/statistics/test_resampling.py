@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.statistics.intervals import percentile_interval
-from arena.statistics.resampling import STRATUM_FLOOR, Resamples, draw_resamples
+from arena.statistics.intervals import STRATUM_FLOOR, Resamples, draw_resamples, percentile_interval
 
 
 def rng(seed: int = 0) -> np.random.Generator:

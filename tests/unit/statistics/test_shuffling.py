@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from arena.statistics.shuffling import Crossed, chance_levels, deal, shuffle_test
+from arena.statistics.significance import Crossed, chance_levels, deal, shuffle_test
 
 ALL = np.ones((6, 1), dtype=bool)
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.statistics.intervals import wilson_interval
-from arena.statistics.resampling import Resamples, draw_resamples
+from arena.statistics.intervals import Resamples, draw_resamples, wilson_interval
 from arena.statistics.thresholds import (
     Scored,
     auc_interval,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.statistics.resampling import draw_resamples
+from arena.statistics.intervals import draw_resamples
 from experiments.calibrating.bias_curve import best_bias, bias_curve
 from strategies.adaptive import Label
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from arena.accounting import Account, Spend, Total
 from arena.guards import Finding
-from arena.metrics.reasons import FAILED
+from arena.metrics.case import FAILED
 from arena.scoring import CellScores, Usage
 from arena.types import Cell, Question, Score
 from experiments.gating.doubts import Scored

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arena.guards import Finding
-from arena.metrics.reasons import NOT_JUDGED
+from arena.metrics.case import NOT_JUDGED
 from arena.types import Score
 from experiments.gating.doubts import Scored
 from experiments.gating.floors import floor_checks

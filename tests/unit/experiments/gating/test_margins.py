@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from arena.guards import Finding
-from arena.metrics.reasons import ABSTAINED, FAILED, NOT_JUDGED, PARTLY_JUDGED
+from arena.metrics.case import ABSTAINED, FAILED, NOT_JUDGED, PARTLY_JUDGED
 from arena.report.question_resamples import QuestionResamples
 from arena.types import Partial, Score
 from experiments.gating.doubts import Scored

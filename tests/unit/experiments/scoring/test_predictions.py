@@ -8,7 +8,7 @@ import pytest
 from arena.datasets.musique import read_official_gold, read_predictions
 from arena.errors import ConfigError, DatasetError
 from arena.metrics import METRICS, Case, score_record
-from arena.metrics.musique import evaluate
+from arena.metrics.answer import evaluate
 from arena.report.figures import tokens_text
 from arena.report.leaderboard import CellSummary
 from arena.report.withheld import spending_notes

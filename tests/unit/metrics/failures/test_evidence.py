@@ -6,7 +6,7 @@ import pytest
 
 from arena.metrics.case import Case
 from arena.metrics.failures import Finding, find_failure
-from arena.metrics.failures.evidence import Missing, first_missing, furthest
+from arena.metrics.failures.waterfall import Missing, first_missing, furthest
 from arena.types import GOLD_MODE, Decision, Retrieval, RunRecord
 from tests.samples import cell
 from tests.unit.metrics.failures.chain_cases import case, record, retrieval, scores

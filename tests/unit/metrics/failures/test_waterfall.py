@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.case import Case
+from arena.metrics.case import ABSTAINED, JUDGE_FAILED, NOT_JUDGED, Case
 from arena.metrics.failures import CLASSES, Finding, find_failure
-from arena.metrics.reasons import ABSTAINED, JUDGE_FAILED, NOT_JUDGED
 from arena.types import Cell, Decision, Failure, Retrieval, Score
 from tests.samples import failed
 from tests.unit.metrics.failures.chain_cases import ASKED, CLOSED_BOOK, case, record, retrieval, scores

@@ -1,13 +1,16 @@
-"""Rows of the table of metrics, family by family: what each looks at, and when it does not apply."""
+"""A metric as the arena applies it: pure arithmetic, and when it does not apply.
+
+Rows of the table of metrics, family by family: what each looks at, and when it does not apply.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from arena.metrics.abstention import worth_of_abstaining
+from arena.metrics.answer import worth_of_abstaining
 from arena.metrics.case import Case
 from arena.metrics.gaps import (
     Gap,
@@ -19,9 +22,36 @@ from arena.metrics.gaps import (
     hop_gap,
     ranking_gap,
 )
-from arena.metrics.hops import hop_recall
-from arena.metrics.spec import Measure, MetricSpec
-from arena.types import Answer, Gold
+from arena.metrics.retrieval import hop_recall
+from arena.types import Answer, Gold, JudgeMetric, Score
+
+Measure = Callable[[Case], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """One row of the table of metrics.
+
+    `gap` gives the reason why a record has no value, None when it has one; `measure` is asked only then.
+    `binary`: every value is 0 or 1, which decides how its confidence interval is worked out. `higher_is_better`: False
+    for what counts faults. `proxy_for`: what a judge says better, and this without a model.
+    """
+
+    name: str
+    summary: str
+    gap: Gap
+    measure: Measure
+    binary: bool = False
+    higher_is_better: bool = True
+    proxy_for: JudgeMetric | None = None
+
+    def score(self, case: Case) -> Score:
+        """This metric on one record."""
+        reason = self.gap(case)
+        if reason is not None:
+            return Score(self.name, None, reason)
+        return Score(self.name, self.measure(case))
+
 
 Matching = Callable[[Sequence[str], Sequence[str]], float | None]
 """Of the ids the system came up with, then of those that are right."""
