@@ -1,9 +1,14 @@
-"""A language model as a judge: one record, one metric, one verdict."""
+"""A language model as a judge: one record, one metric, one verdict.
+
+Whether a model can judge at all, asked before the long part of a run.
+
+What a judge came to over a run, added up verdict by verdict; their texts are not held.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -11,18 +16,29 @@ from typing import Any
 
 import anyio
 
-from arena.errors import ModelCallError
-from arena.judges.gate import MOST_ASKINGS, GateLLM
-from arena.judges.identity import judge_shas
-from arena.judges.loading import ragas_metric
-from arena.judges.protocol import JudgeProtocol
+from arena.accounting import Account, account_of
+from arena.errors import ModelCallError, ModelSetupError
+from arena.judges.ragas import judge_shas, ragas_metric
+from arena.judges.ragas_gate import MOST_ASKINGS, GateLLM, NotedEmbedder
+from arena.judges.ragas_metrics import JUDGES, PROTOCOLS, JudgeProtocol
 from arena.judges.subject import NEEDS, subject_of
-from arena.judges.table import PROTOCOLS
-from arena.judges.vectors import NotedEmbedder
 from arena.llm.ledger import Ledger
+from arena.llm.structured import REPEATS
 from arena.metrics.case import Case
-from arena.protocols import ChatModel, Embedder
-from arena.types import JudgeMetric, Verdict
+from arena.prices import PriceTable
+from arena.protocols import ChatModel, Embedder, ModelRequest, Reply
+from arena.types import (
+    NO_RETRIEVAL_MODE,
+    Answer,
+    Cell,
+    Document,
+    Gold,
+    JudgeMetric,
+    Question,
+    RunRecord,
+    ShownDocument,
+    Verdict,
+)
 
 ROLE = "judge"
 
@@ -71,7 +87,7 @@ class Judge:
 def judge_of(
     model: ChatModel, identity: Mapping[str, Any], metrics: Sequence[JudgeMetric], embedder: Embedder | None = None
 ) -> Judge:
-    """A judge by `metrics`. Arguments and errors are those of `arena.judges.identity.judge_shas`."""
+    """A judge by `metrics`. Arguments and errors are those of `arena.judges.ragas.judge_shas`."""
     return Judge(model, judge_shas(identity, metrics, embedder), embedder)
 
 
@@ -89,3 +105,129 @@ async def _ragas_value(
 
 def _unknown(one: str, other: str) -> float | None:
     return None
+
+
+_QUESTION = Question("check", "In which year was the Orlen bridge opened?", "single_hop", 1)
+_DOCUMENT = Document("check", "Orlen bridge", "The Orlen bridge was opened in 1871.")
+_GOLD = Gold("check", ("1871",), ("check",))
+
+
+async def check_can_judge(model: ChatModel, patience_seconds: float) -> None:
+    """Have a made-up answer rated, and see that the rating comes in the form asked for; whether it is fair is not seen.
+
+    `patience_seconds`: what each reply may take, all attempts at it together, so that a server that is up and silent is
+    heard of before its time-outs have passed one by one.
+
+    Raises:
+        ModelSetupError: it does not; or whatever else the user must mend, of the gate.
+    """
+    patient = _Patient(model, patience_seconds)
+    verdict = await judge_of(patient, {}, ("answer_accuracy",)).verdict(_case(model.name), "answer_accuracy")
+    if verdict.score.value is None:
+        problem = next(part.reason for part in verdict.parts if part.value is None)
+        raise ModelSetupError(
+            f"judge {model.name!r} cannot rate a made-up answer: {problem}; choose a model that keeps to a JSON form, "
+            "raise judge.llm.max_tokens if it reasons first, or set health_check to false"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    """A model whose silence ends the check."""
+
+    inner: ChatModel
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    async def fits(self, request: ModelRequest) -> bool:
+        return await self.inner.fits(request)
+
+    async def complete(self, request: ModelRequest) -> Reply:
+        with anyio.move_on_after(self.seconds):
+            return await self.inner.complete(request)
+        raise ModelSetupError(
+            f"judge {self.name!r} said nothing within {self.seconds:g} s when a made-up answer was to be rated: see "
+            "whether its server is up and answers at its base_url; for one that is slow, or still loads its model, "
+            "raise judge.health_seconds"
+        )
+
+
+def _case(llm: str) -> Case:
+    shown = ShownDocument("check", ((0, len(_DOCUMENT.text)),))
+    answer = Answer("1871", abstained=False, retrieved_ids=("check",), used_ids=("check",), shown=(shown,))
+    record = RunRecord(Cell("check", "gold", llm), "check", "answered", answer, None, (), (), (), 0.0)
+    return Case(record, _QUESTION, _GOLD, {"check": _DOCUMENT})
+
+
+Place = tuple[str, str]
+"""(cell key, question id)."""
+
+
+@dataclass(slots=True)
+class RecordCount:
+    """The verdicts on one record: the values of those that have one, how many there are, and what others say of it."""
+
+    values: list[float] = field(default_factory=list)
+    verdicts: int = 0
+    known: float = 0.0
+    em: float | None = None
+    human: bool | None = None
+
+    @property
+    def value(self) -> float | None:
+        """Mean over the repeats; None where any has no value."""
+        return sum(self.values) / self.verdicts if len(self.values) == self.verdicts else None
+
+
+@dataclass(slots=True)
+class JudgeCount:
+    """One judge by one metric, over all cells. `rated`: verdicts with both ratings, `split`: those that differ.
+
+    `echoed`: verdicts in which the judge handed back what it was given, in whole or in part.
+    """
+
+    judge: str
+    metric: JudgeMetric
+    judge_sha: str
+    records: dict[Place, RecordCount] = field(default_factory=dict)
+    account: Account = field(default_factory=Account)
+    rated: int = 0
+    split: int = 0
+    echoed: int = 0
+
+
+class JudgeTally:
+    """The judges of a run."""
+
+    def __init__(self, prices: PriceTable | None = None, base_url: str | None = None) -> None:
+        """`prices` of the judges' calls (None: none is known), asked at `base_url` (None: the provider's own)."""
+        self._prices = prices
+        self._base_url = base_url
+        self._counts: dict[tuple[str, JudgeMetric, str], JudgeCount] = {}
+
+    def __iter__(self) -> Iterator[JudgeCount]:
+        return iter(self._counts.values())
+
+    def add(self, verdict: Verdict, *, em: float | None, human: bool | None) -> None:
+        """Add one verdict. `em`: exact match of the same answer; `human`: whether a person calls it right.
+
+        None = unknown.
+        """
+        key = (verdict.judge, verdict.metric, verdict.judge_sha)
+        count = self._counts.setdefault(key, JudgeCount(*key))
+        record = count.records.setdefault((verdict.cell, verdict.question_id), RecordCount(em=em, human=human))
+        record.verdicts += 1
+        score = verdict.score
+        if score.value is not None:
+            record.values.append(score.value)
+        record.known += 1.0 if score.value is not None else score.partial.known if score.partial else 0.0
+        ratings = [part.value for part in verdict.parts if part.name in JUDGES and part.value is not None]
+        if len(ratings) == len(JUDGES):
+            count.rated += 1
+            count.split += len(set(ratings)) > 1
+        count.echoed += any(REPEATS in (part.reason or "") for part in verdict.parts)
+        asked = Cell("judge", NO_RETRIEVAL_MODE, verdict.judge, {"base_url": self._base_url})
+        count.account += account_of(verdict.calls, asked, self._prices)

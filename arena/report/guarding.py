@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from arena.guards import check_cells
 from arena.report.schema import Row
 from arena.scoring import ScoreTable
+from arena.scoring.guards import check_cells
 
 
 class GuardFinding(Row):

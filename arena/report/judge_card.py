@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 
 from pydantic import Field
 
-from arena.judges.family import same_family
-from arena.judges.tally import JudgeCount, JudgeTally, RecordCount
+from arena.judges.judge import JudgeCount, JudgeTally, RecordCount
+from arena.judges.labels import same_family
 from arena.report.metric_summary import COVERAGE_FLOOR
 from arena.report.schema import Row
 from arena.report.spending import SpendingSummary, summarise_spending

@@ -12,12 +12,12 @@ from typing import Any
 
 from pydantic import Field
 
-from arena.guards import ENOUGH_QUESTIONS
 from arena.llm import is_fake
 from arena.report.cell_summary import CellSummary
 from arena.report.metric_summary import COVERAGE_FLOOR
 from arena.report.schema import Row
 from arena.scoring import CellScores
+from arena.scoring.guards import ENOUGH_QUESTIONS
 from arena.scoring.table import FailedKind
 from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
 from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE

@@ -5,9 +5,7 @@ An error only the user can mend (`UserError`) stops the run, and what is done st
 
 from __future__ import annotations
 
-from arena.runner.contestant import Contestant, Entrant, plan, plan_keys
-from arena.runner.health import Keep
-from arena.runner.question import run_one
-from arena.runner.work import each, run
+from arena.runner.question import Contestant, Entrant, plan, plan_keys, run_one
+from arena.runner.run import Keep, each, run
 
 __all__ = ["Contestant", "Entrant", "Keep", "each", "plan", "plan_keys", "run", "run_one"]

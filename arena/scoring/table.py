@@ -1,16 +1,61 @@
-"""All that is known of every question of every cell; nothing is averaged or rounded yet."""
+"""All that is known of every question of every cell; nothing is averaged or rounded yet.
+
+A score table as the columns of scores.parquet and of questions.parquet.
+
+What one question took in one cell: tokens, money, calls and seconds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from arena.accounting import Account
-from arena.judges.tally import JudgeTally
+from arena.accounting import Account, accounts_by_role, add_up
+from arena.judges.judge import JudgeTally
 from arena.metrics.controllers import ControllerTally, DecisionTally
 from arena.metrics.failures import Finding
-from arena.scoring.usage import Usage
-from arena.types import Cell, Score
+from arena.prices import PriceTable
+from arena.types import Cell, Outcome, RunRecord, Score
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one question took in one cell.
+
+    `measured`: its latency is one: it did not fail, was no warm-up, and none of its calls was `replayed`. `truncated`:
+    a reply ended at the token limit, not where the model would have. `hits`: what all retrievals brought, with what a
+    reranker dropped of it. `roles`: what of the account each role of the calls took.
+    """
+
+    outcome: Outcome
+    latency_seconds: float
+    measured: bool
+    account: Account
+    retrievals: int
+    truncated: bool
+    replayed: bool = False
+    warm_up: bool = False
+    hits: int = 0
+    roles: Mapping[str, Account] = field(default_factory=dict)
+
+
+def usage_of(record: RunRecord, prices: PriceTable | None = None) -> Usage:
+    """Tokens, money, calls and seconds of one record (`prices` None: nothing has a known price)."""
+    roles = accounts_by_role(record.calls, record.cell, prices)
+    replayed = any(call.replayed for call in record.calls)
+    return Usage(
+        outcome=record.outcome,
+        latency_seconds=record.latency_seconds,
+        measured=record.outcome != "failed" and record.timed and not replayed and not record.warm_up,
+        account=add_up(roles.values()),
+        retrievals=len(record.retrievals),
+        truncated=any(call.truncated for call in record.calls),
+        replayed=replayed,
+        warm_up=record.warm_up,
+        hits=sum(len(one.hits) + len(one.dropped) for one in record.retrievals),
+        roles=roles,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +110,81 @@ def by_metric(cell: CellScores) -> Mapping[str, list[Score]]:
         for score in scores:
             grouped.setdefault(score.metric, []).append(score)
     return grouped
+
+
+SCORE_TYPES: Mapping[str, type] = {"cell": str, "question_id": str, "metric": str, "value": float, "reason": str}
+
+QUESTION_TYPES: Mapping[str, type] = {
+    "cell": str,
+    "question_id": str,
+    "outcome": str,
+    "failure": str,
+    "hop": int,
+    "document": str,
+    "answer": str,
+    "em": float,
+    "f1": float,
+    "recall": float,
+    "input_tokens": int,
+    "output_tokens": int,
+    "calls": int,
+    "retrievals": int,
+    "seconds": float,
+    "usd": float,
+    "measured": bool,
+    "warm_up": bool,
+    "truncated": bool,
+}
+"""`failure`: the class of `arena.metrics.failures`; `hop`, `document`: where the evidence is first missing. `seconds`:
+the latency, of unmeasured questions too. Tokens and `usd` count replayed calls; None = unknown."""
+
+_SHORT_NAMES: Mapping[str, str] = {"answer_em": "em", "answer_f1": "f1", "retrieval_recall": "recall"}
+
+
+def score_columns(table: ScoreTable) -> dict[str, Sequence[object]]:
+    """A row per cell, question and metric."""
+    columns: dict[str, list[object]] = {name: [] for name in SCORE_TYPES}
+    adders = [columns[name].append for name in SCORE_TYPES]
+    for key, question_id, score in table.rows():
+        _add(adders, (key, question_id, score.metric, score.value, score.reason))
+    return dict(columns)
+
+
+def question_columns(table: ScoreTable) -> dict[str, Sequence[object]]:
+    """A row per cell and question."""
+    columns: dict[str, list[object]] = {name: [] for name in QUESTION_TYPES}
+    for cell in table.cells:
+        for question_id in cell.scores:
+            for name, value in _question_row(cell, question_id).items():
+                columns[name].append(value)
+    return dict(columns)
+
+
+def _question_row(cell: CellScores, question_id: str) -> dict[str, Any]:
+    usage, found = cell.usage[question_id], cell.failures.get(question_id)
+    spent = usage.account.whole
+    named = {_SHORT_NAMES[one.metric]: one.value for one in cell.scores[question_id] if one.metric in _SHORT_NAMES}
+    return {
+        "cell": cell.cell.key,
+        "question_id": question_id,
+        "outcome": usage.outcome,
+        "failure": found.failure if found else None,
+        "hop": found.hop if found else None,
+        "document": found.doc_id if found else None,
+        "answer": cell.answers[question_id],
+        **named,
+        "input_tokens": spent.input_tokens.value,
+        "output_tokens": spent.output_tokens.value,
+        "calls": spent.calls,
+        "retrievals": usage.retrievals,
+        "seconds": usage.latency_seconds,
+        "usd": spent.usd.value,
+        "measured": usage.measured,
+        "warm_up": usage.warm_up,
+        "truncated": usage.truncated,
+    }
+
+
+def _add(adders: Sequence[Callable[[object], None]], row: Sequence[object]) -> None:
+    for add, value in zip(adders, row, strict=True):
+        add(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from arena.judges.tally import JudgeCount, JudgeTally
+from arena.judges.judge import JudgeCount, JudgeTally
 from arena.scoring import CellScores, ScoreTable
 from arena.types import Cell
 

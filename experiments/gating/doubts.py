@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from arena.guards import Finding
 from arena.report.metric_summary import COVERAGE_FLOOR
 from arena.report.score_columns import ScoreColumns, columns_of_scores
 from arena.scoring import CellScores
+from arena.scoring.guards import Finding
 from experiments.gating.paired_scores import coverage_of
 from experiments.gating.policy import SPENDING
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import ConfigError, RunStoreError
-from arena.guards import check_cells
 from arena.plan import PlannedCell
 from arena.report.question_resamples import QuestionResamples
 from arena.scoring import ScoreTable
+from arena.scoring.guards import check_cells
 from arena.store import RunStore
 from experiments.comparing.opening import judge_shas, on_questions, open_alike
 from experiments.gating.doubts import Scored

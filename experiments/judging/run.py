@@ -10,8 +10,8 @@ import anyio
 
 from arena.config import RunConfig
 from arena.errors import RunInterrupted, UserError
-from arena.judges.family import same_family
-from arena.judges.health import check_can_judge
+from arena.judges.judge import check_can_judge
+from arena.judges.labels import same_family
 from arena.llm import is_fake
 from arena.llm.limits import Budget
 from arena.store import RunStore

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from arena.config import JudgeConfig
-from arena.judges.identity import judge_shas
 from arena.judges.judge import Judge
+from arena.judges.ragas import judge_shas
 from arena.judges.subject import NEEDS, settled, subject_of
 from arena.llm import model_sha256
 from arena.metrics.case import Case

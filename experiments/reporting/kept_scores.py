@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from arena.accounting import Account, Spend, Total
-from arena.judges.tally import JudgeTally
+from arena.judges.judge import JudgeTally
 from arena.metrics.failures import Finding
 from arena.plan import Key
 from arena.scoring import CellScores, ScoreTable, Usage

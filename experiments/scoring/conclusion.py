@@ -15,7 +15,7 @@ from arena.prices import PriceTable
 from arena.report.leaderboard import Leaderboard, build_leaderboard
 from arena.report.validity import index_facts
 from arena.scoring import ScoreTable, score_records, usage_of
-from arena.scoring.columns import QUESTION_TYPES, SCORE_TYPES, question_columns, score_columns
+from arena.scoring.table import QUESTION_TYPES, SCORE_TYPES, question_columns, score_columns
 from arena.store import FINISHED, LABELS, QUESTIONS, SCORES, RunStore, key_of
 from arena.types import Dataset, Document, RunRecord
 from experiments.costs.spending import price_table

@@ -10,7 +10,7 @@ from typing import Any
 from arena.files import read_regular
 from arena.report.page.render import render
 from arena.scoring import ScoreTable
-from arena.scoring.columns import question_columns, score_columns
+from arena.scoring.table import question_columns, score_columns
 from arena.store import CALLS, LEADERBOARD, QUESTIONS, REPORT, SCORES, RunStore
 from arena.store.calls import call_lines
 from experiments.reporting.source import page_source

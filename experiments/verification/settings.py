@@ -99,7 +99,7 @@ def check_seal(store: RunStore) -> Check:
 
 def check_judge(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[Check]:
     """Whose verdicts count, against the judge in the settings and its prompts as installed here."""
-    from arena.judges.identity import judge_shas
+    from arena.judges.ragas import judge_shas
 
     known = manifest.get(JUDGES)
     if config.judge is None or not known:

@@ -11,7 +11,7 @@ from arena.config import RunConfig
 from arena.datasets import load_dataset
 from arena.report.leaderboard import build_leaderboard
 from arena.scoring import score_records
-from arena.scoring.columns import QUESTION_TYPES, SCORE_TYPES, question_columns, score_columns
+from arena.scoring.table import QUESTION_TYPES, SCORE_TYPES, question_columns, score_columns
 from arena.store import QUESTIONS, SCORES, RunStore
 from arena.types import RunRecord
 from tests.samples import answered, call, cell, failed

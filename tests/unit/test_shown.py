@@ -19,7 +19,7 @@ from arena.metrics import METRICS, Case
 from arena.metrics import case as reasons
 from arena.protocols import RetrievalSettings, Strategy, Tools
 from arena.runner import Contestant, run_one
-from arena.soundness import sound_attempt
+from arena.runner.question import sound_attempt
 from arena.text import sentence_spans
 from arena.types import (
     LIVE_MODE,

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from arena import text
-from arena.judges.reconcile import judged_sentences, words_of
+from arena.judges.reading import judged_sentences, words_of
 from arena.llm.fake import judging as extractive
 from arena.llm.labels import read_label
 from arena.llm.parameters import _most_alternatives, _named

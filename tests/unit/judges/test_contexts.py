@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.judges.contexts import average_precision, average_precision_bounds
+from arena.judges.ragas_metrics import average_precision, average_precision_bounds
 from arena.metrics.case import JUDGE_FAILED, PARTLY_JUDGED
 from arena.types import Partial
 from tests.samples import answered

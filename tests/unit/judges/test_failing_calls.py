@@ -10,7 +10,7 @@ import pytest
 
 from arena.errors import ProviderDownError
 from arena.judges.judge import judge_of
-from arena.judges.verdict_scores import score_of
+from arena.judges.reading import score_of
 from arena.llm import LLMClient
 from arena.metrics.case import Case
 from arena.report.metric_summary import COVERAGE_FLOOR, summarise_metric

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.judges.family import family_of, same_family
+from arena.judges.labels import family_of, same_family
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,8 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import BudgetError, ModelSetupError
-from arena.judges.health import check_can_judge
-from arena.judges.judge import judge_of
+from arena.judges.judge import JudgeTally, check_can_judge, judge_of
 from arena.judges.subject import NEEDS
-from arena.judges.tally import JudgeTally
 from arena.llm import LLMClient
 from arena.llm.limits import Budget
 from arena.metrics.case import JUDGE_FAILED

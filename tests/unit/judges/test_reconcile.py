@@ -3,8 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.judges.reading import share
-from arena.judges.reconcile import judged_sentences, judged_statements
+from arena.judges.reading import judged_sentences, judged_statements, share
 from arena.types import Partial
 
 STATEMENTS = st.lists(st.sampled_from(["a b", "c d", "e f", "g h", "i j"]), min_size=1, max_size=5, unique=True)

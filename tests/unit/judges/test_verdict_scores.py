@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.judges.verdict_scores import score_of
+from arena.judges.reading import score_of
 from arena.metrics.case import JUDGE_FAILED, PARTLY_JUDGED
 from arena.types import Partial, Score, Verdict
 

@@ -9,7 +9,7 @@ from arena.errors import StrategyError
 from arena.llm.metering import GIVEN_UP
 from arena.protocols import Message, ModelRequest, Reply, Tools
 from arena.runner import run_one
-from arena.runner.giving_up import to_its_end
+from arena.runner.question import to_its_end
 from arena.types import Attempt, RunRecord, Task
 from tests.unit.contestants import FINE, QUESTIONS, AskOnce, EchoModel, contestant
 from tests.virtual_time import in_virtual_time

@@ -6,7 +6,7 @@ import pytest
 
 from arena.metrics import METRICS
 from arena.scoring import ScoreTable, score_records
-from arena.scoring.columns import QUESTION_TYPES, SCORE_TYPES, question_columns, score_columns
+from arena.scoring.table import QUESTION_TYPES, SCORE_TYPES, question_columns, score_columns
 from arena.types import Dataset
 from tests.samples import answered, call, cell, failed
 

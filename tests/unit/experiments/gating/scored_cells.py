@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from arena.accounting import Account, Spend, Total
-from arena.guards import Finding
 from arena.metrics.case import FAILED
 from arena.scoring import CellScores, Usage
+from arena.scoring.guards import Finding
 from arena.types import Cell, Question, Score
 from experiments.gating.doubts import Scored
 from tests.samples import cell

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.guards import Finding
 from arena.metrics.case import NOT_JUDGED
+from arena.scoring.guards import Finding
 from arena.types import Score
 from experiments.gating.doubts import Scored
 from experiments.gating.floors import floor_checks

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arena.guards import Finding
 from arena.metrics.case import ABSTAINED, FAILED, NOT_JUDGED, PARTLY_JUDGED
 from arena.report.question_resamples import QuestionResamples
+from arena.scoring.guards import Finding
 from arena.types import Partial, Score
 from experiments.gating.doubts import Scored
 from experiments.gating.margins import margin_checks

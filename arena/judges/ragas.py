@@ -1,4 +1,7 @@
-"""What tells the verdicts of one judge from those of another."""
+"""ragas, loaded when it is first needed and kept quiet.
+
+What tells the verdicts of one judge from those of another.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,32 @@ from typing import Any
 
 from arena.config import fingerprint
 from arena.errors import ConfigError
-from arena.judges.loading import Unasked, ragas_metric
-from arena.judges.protocol import JudgeProtocol
+from arena.judges.ragas_gate import GateLLM, NotedEmbedder
+from arena.judges.ragas_metrics import PROTOCOLS, JudgeProtocol
 from arena.judges.subject import NEEDS
-from arena.judges.table import PROTOCOLS
 from arena.protocols import Embedder
 from arena.types import JudgeMetric
+
+
+class Unasked:
+    """Stands for a language model or an embedder where only ragas' prompts are wanted."""
+
+
+def ragas_metric(
+    protocol: JudgeProtocol, llm: GateLLM | Unasked, embedder: NotedEmbedder | Unasked | None = None
+) -> Any:
+    """The metric of ragas, asking `llm` and `embedder`, taken for its own kinds."""
+    from ragas.embeddings.base import BaseRagasEmbedding
+    from ragas.llms.base import InstructorBaseRagasLLM
+    from ragas.metrics import collections
+
+    InstructorBaseRagasLLM.register(GateLLM)
+    BaseRagasEmbedding.register(NotedEmbedder)
+    for base in (InstructorBaseRagasLLM, BaseRagasEmbedding):
+        base.register(Unasked)
+    embeddings = {"embeddings": embedder} if embedder else {}
+    return getattr(collections, protocol.ragas_name)(llm=llm, **embeddings, **protocol.options)
+
 
 READING_VERSION = 1
 """Raised with every change of how a verdict is worked out from what the judge said."""

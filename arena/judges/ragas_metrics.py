@@ -1,0 +1,322 @@
+"""How one metric is asked of ragas, and how its value is worked out from what the judge said.
+
+AnswerAccuracy: two judges, the second with answer and reference swapped, each rate 0, 2 or 4.
+
+The value is the mean of both ratings over 4, and so one of 0, .25, .5, .75, 1; .25 and .75 mean that they disagree.
+ragas takes the rating of one judge alone when the other gives none; here that is half of a value.
+
+Faithfulness: the judge takes the answer apart into statements, and says of each whether the texts carry it.
+
+ContextPrecision and ContextRecall: whether the texts that were shown serve the reference answer.
+
+AnswerCorrectness: F1 of the answer's statements against the reference's (3/4), and how close the texts are (1/4).
+
+AnswerRelevancy: the judge writes three questions that the answer would answer; how close are they to the one asked?
+
+An answer that the judge calls noncommittal all three times is worth 0.
+
+The metrics that a judge can be asked by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from arena.judges.ragas_gate import Asked
+from arena.judges.reading import (
+    NO_BINARY,
+    NOT_ASKED,
+    Reading,
+    judged_sentences,
+    judged_statements,
+    nothing,
+    share,
+    words_of,
+)
+from arena.judges.subject import Subject
+from arena.types import JudgeMetric, Partial, VerdictPart
+
+Similarity = Callable[[str, str], float | None]
+"""Cosine of two texts, in [0, 1]; None = unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeProtocol:
+    """One metric of ragas.
+
+    `ragas_name` is its class in `ragas.metrics.collections`, `prompts` its attributes that can change a verdict,
+    `arguments` what its `ascore` is given, `options` how it is made. `read` gives parts and value from all that was
+    asked; ragas' own value is not used, because it leaves out what was not judged. `stand_in`: fields of the reply that
+    ragas is handed for a call without one, where it would else give up on the rest (None = it goes on by itself).
+    """
+
+    metric: JudgeMetric
+    ragas_name: str
+    prompts: tuple[str, ...]
+    arguments: Callable[[Subject], dict[str, Any]]
+    read: Callable[[Sequence[Asked], Subject, Similarity], Reading]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    stand_in: Mapping[str, Any] | None = None
+
+
+JUDGES = ("judge_1", "judge_2")
+RATINGS = (0, 2, 4)
+
+
+def _arguments(subject: Subject) -> dict[str, Any]:
+    return {"user_input": subject.question, "response": subject.answer, "reference": subject.reference}
+
+
+def _read(asked: Sequence[Asked], _: Subject, __: Similarity) -> Reading:
+    last = {one.prompt: one for one in asked}  # an unusable rating was asked for once more
+    outcomes = [*last.values()][: len(JUDGES)]
+    parts = [_rating(name, one) for name, one in zip(JUDGES, outcomes, strict=False)]
+    parts += [VerdictPart(name, None, NOT_ASKED) for name in JUDGES[len(parts) :]]
+    shares = [part.value / max(RATINGS) for part in parts if part.value is not None]
+    if len(shares) == len(JUDGES):
+        return Reading(tuple(parts), sum(shares) / len(JUDGES))
+    if not shares:
+        return Reading(tuple(parts))
+    return Reading(tuple(parts), None, Partial(0.5, sum(shares) / 2, (sum(shares) + 1.0) / 2))
+
+
+def _rating(name: str, asked: Asked) -> VerdictPart:
+    if asked.reply is None:
+        return VerdictPart(name, None, asked.problem)
+    rating = asked.reply["rating"]
+    if rating not in RATINGS:
+        return VerdictPart(name, None, f"the rating {rating} is none of 0, 2 and 4")
+    return VerdictPart(name, float(rating))
+
+
+ANSWER_ACCURACY = JudgeProtocol(
+    "answer_accuracy", "AnswerAccuracy", ("judge1_prompt", "judge2_prompt"), _arguments, _read
+)
+
+
+STATEMENTS = "statements"
+NO_STATEMENT = "the judge found no statement in it"
+
+
+def statements_of(asked: Asked | None) -> tuple[str, ...]:
+    """The statements of a reply that lists them."""
+    return () if asked is None or asked.reply is None else tuple(asked.reply[STATEMENTS])
+
+
+def why_no_statements(asked: Asked | None) -> str:
+    """Why a reply lists no statements."""
+    if asked is None:
+        return NOT_ASKED
+    return asked.problem or NO_STATEMENT
+
+
+def _arguments_faithfulness(subject: Subject) -> dict[str, Any]:
+    return {
+        "user_input": subject.question,
+        "response": subject.answer,
+        "retrieved_contexts": list(subject.texts.values()),
+    }
+
+
+def _read_faithfulness(asked: Sequence[Asked], _: Subject, __: Similarity) -> Reading:
+    listed, judged = (*asked, None, None)[:2]
+    sent = statements_of(listed)
+    if not sent:
+        return nothing(STATEMENTS, why_no_statements(listed))
+    if judged is None or judged.reply is None:
+        why = NOT_ASKED if judged is None else judged.problem
+        return Reading(tuple(VerdictPart(statement, None, why) for statement in sent))
+    return share(judged_statements(sent, [_verdict(item) for item in judged.reply[STATEMENTS]]))
+
+
+def _verdict(item: Mapping[str, Any]) -> tuple[str, int]:
+    return item["statement"], item["verdict"]
+
+
+FAITHFULNESS = JudgeProtocol(
+    "faithfulness",
+    "Faithfulness",
+    ("statement_generator_prompt", "nli_statement_prompt"),
+    _arguments_faithfulness,
+    _read_faithfulness,
+)
+
+
+_MOST_UNKNOWN = 10  # places that are filled in every way; of more, nothing is said
+
+
+def average_precision(useful: Sequence[float]) -> float:
+    """Mean over the useful places of the share of useful ones up to there; 0 where none is."""
+    precisions = [sum(useful[:rank]) / rank for rank, one in enumerate(useful, 1) if one]
+    return sum(precisions) / len(precisions) if precisions else 0.0
+
+
+def average_precision_bounds(useful: Sequence[float | None]) -> tuple[float, float]:
+    """The least and the most that it can be, however the unknown places turn out.
+
+    Neither is had by calling them all useless or all useful: a useful text at the end lowers it.
+    """
+    unknown = useful.count(None)
+    if unknown > _MOST_UNKNOWN:
+        return 0.0, 1.0
+    found = []
+    for filling in product((0.0, 1.0), repeat=unknown):
+        rest = iter(filling)
+        found.append(average_precision([next(rest) if one is None else one for one in useful]))
+    return min(found), max(found)
+
+
+def _arguments_contexts(subject: Subject) -> dict[str, Any]:
+    return {
+        "user_input": subject.question,
+        "reference": subject.reference,
+        "retrieved_contexts": list(subject.texts.values()),
+    }
+
+
+def _read_precision(asked: Sequence[Asked], subject: Subject, _: Similarity) -> Reading:
+    outcomes = [*asked, *[None] * len(subject.texts)]
+    parts = tuple(_useful(doc_id, one) for doc_id, one in zip(subject.texts, outcomes, strict=False))
+    useful = [part.value for part in parts]
+    known = [value for value in useful if value is not None]
+    if len(known) == len(useful):
+        return Reading(parts, average_precision(known))
+    if not known:
+        return Reading(parts)
+    return Reading(parts, None, Partial(len(known) / len(useful), *average_precision_bounds(useful)))
+
+
+def _useful(doc_id: str, asked: Asked | None) -> VerdictPart:
+    if asked is None or asked.reply is None:
+        return VerdictPart(doc_id, None, NOT_ASKED if asked is None else asked.problem)
+    verdict = asked.reply["verdict"]
+    return VerdictPart(doc_id, float(verdict)) if verdict in (0, 1) else VerdictPart(doc_id, None, NO_BINARY)
+
+
+def _read_recall(asked: Sequence[Asked], subject: Subject, _: Similarity) -> Reading:
+    reply = asked[0].reply if asked else None
+    if reply is None:
+        return nothing("classifications", asked[0].problem if asked else NOT_ASKED)
+    return share(
+        judged_sentences(
+            subject.reference, [(item["statement"], item["attributed"]) for item in reply["classifications"]]
+        )
+    )
+
+
+CONTEXT_PRECISION = JudgeProtocol(
+    *("context_precision", "ContextPrecision", ("prompt",), _arguments_contexts, _read_precision),
+    stand_in={"reason": "", "verdict": 0},
+)
+CONTEXT_RECALL = JudgeProtocol("context_recall", "ContextRecall", ("prompt",), _arguments_contexts, _read_recall)
+
+
+F1_WEIGHT = 0.75
+"""ragas' default; the rest is the similarity's."""
+
+
+def _arguments_correctness(subject: Subject) -> dict[str, Any]:
+    return {"user_input": subject.question, "response": subject.answer, "reference": subject.reference}
+
+
+def _read_correctness(asked: Sequence[Asked], subject: Subject, similarity: Similarity) -> Reading:
+    """The parts are the answer's statements: 1 = the reference carries it, 0 = it does not.
+
+    Statements of the reference that the answer lacks are those that the judge lists as such. ragas takes an answer or
+    a reference without statements for a perfect match; here it was not judged.
+    """
+    ours, theirs, classes = (*asked, None, None, None)[:3]
+    for name, listed in (("answer", ours), ("reference", theirs)):
+        if not statements_of(listed):
+            return nothing(f"statements of the {name}", why_no_statements(listed))
+    close = similarity(subject.answer, subject.reference)
+    if classes is None or classes.reply is None or close is None:
+        why = NOT_ASKED if classes is None else classes.problem
+        return Reading(tuple(VerdictPart(statement, None, why) for statement in statements_of(ours)))
+    parts = _parts(statements_of(ours), classes.reply)
+    lacking = {words_of(item["statement"]) for item in classes.reply["FN"]}
+    missed = len({words_of(statement) for statement in statements_of(theirs)} & lacking)
+    right = sum(part.value or 0.0 for part in parts)
+    unknown = sum(part.value is None for part in parts)
+    details = {"similarity": close, "missed": float(missed)}
+
+    def value(true: float) -> float:
+        f1 = 2 * true / (true + len(parts) + missed)
+        return F1_WEIGHT * f1 + (1.0 - F1_WEIGHT) * close
+
+    if not unknown:
+        return Reading(parts, value(right), details=details)
+    if unknown == len(parts):
+        return Reading(parts)
+    return Reading(parts, None, Partial(1 - unknown / len(parts), value(right), value(right + unknown)), details)
+
+
+def _parts(sent: Sequence[str], classes: Mapping[str, Any]) -> tuple[VerdictPart, ...]:
+    returned = [(item["statement"], verdict) for name, verdict in (("TP", 1), ("FP", 0)) for item in classes[name]]
+    return judged_statements(sent, returned)
+
+
+ANSWER_CORRECTNESS = JudgeProtocol(
+    "answer_correctness",
+    "AnswerCorrectness",
+    ("statement_generator_prompt", "correctness_classifier_prompt"),
+    _arguments_correctness,
+    _read_correctness,
+    options={"weights": [F1_WEIGHT, 1.0 - F1_WEIGHT]},
+)
+
+
+QUESTIONS = 3
+"""Written of every answer: ragas' default."""
+
+NO_QUESTION = "the judge wrote no question"
+NO_FLAG = "noncommittal is neither 0 nor 1"
+
+
+def _arguments_relevancy(subject: Subject) -> dict[str, Any]:
+    return {"user_input": subject.question, "response": subject.answer}
+
+
+def _read_relevancy(asked: Sequence[Asked], subject: Subject, similarity: Similarity) -> Reading:
+    outcomes = [*asked, *[None] * QUESTIONS][:QUESTIONS]
+    parts = tuple(_closeness(f"question_{n}", one, subject, similarity) for n, one in enumerate(outcomes, 1))
+    known = [part.value for part in parts if part.value is not None]
+    judged = [one for one, part in zip(outcomes, parts, strict=True) if part.value is not None]
+    flags = [one.reply["noncommittal"] for one in judged if one and one.reply]
+    details = {"noncommittal": float(sum(flags))}
+    evasive, missing = all(flags), QUESTIONS - len(known)
+    if not missing:
+        return Reading(parts, 0.0 if evasive else sum(known) / QUESTIONS, details=details)
+    if not known:
+        return Reading(parts)
+    low, high = 0.0 if evasive else sum(known) / QUESTIONS, (sum(known) + missing) / QUESTIONS
+    return Reading(parts, None, Partial(len(known) / QUESTIONS, low, high), details)
+
+
+def _closeness(name: str, asked: Asked | None, subject: Subject, similarity: Similarity) -> VerdictPart:
+    if asked is None or asked.reply is None:
+        return VerdictPart(name, None, NOT_ASKED if asked is None else asked.problem)
+    if not asked.reply["question"]:
+        return VerdictPart(name, None, NO_QUESTION)
+    if asked.reply["noncommittal"] not in (0, 1):
+        return VerdictPart(name, None, NO_FLAG)
+    return VerdictPart(name, similarity(subject.question, asked.reply["question"]))
+
+
+ANSWER_RELEVANCY = JudgeProtocol(
+    *("answer_relevancy", "AnswerRelevancy", ("prompt",), _arguments_relevancy, _read_relevancy),
+    options={"strictness": QUESTIONS},
+    stand_in={"question": "", "noncommittal": 0},
+)
+
+
+PROTOCOLS: Mapping[JudgeMetric, JudgeProtocol] = {
+    one.metric: one
+    for one in (
+        *(ANSWER_ACCURACY, FAITHFULNESS, CONTEXT_PRECISION, CONTEXT_RECALL),
+        *(ANSWER_RELEVANCY, ANSWER_CORRECTNESS),
+    )
+}
