@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena.plan import Key
+from arena.store.files import LOCK, write_page
 from arena.store.folder import (
     CALLS,
     FINISHED,
@@ -25,10 +26,7 @@ from arena.store.folder import (
     RunStore,
     key_of,
 )
-from arena.store.latest import latest_run
-from arena.store.lock import LOCK
-from arena.store.page import write_page
-from arena.store.review import review_text, write_review
+from arena.store.runs import latest_run, review_text, write_review
 
 __all__ = [
     "CALLS",

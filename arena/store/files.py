@@ -1,18 +1,31 @@
-"""Files of a run folder, written whole or not at all."""
+"""Files of a run folder, written whole or not at all.
+
+The lock of a run folder: one process writes.
+
+Tables of a run folder, as Parquet.
+
+report.html: a run as one page, written whole.
+
+calls.jsonl: the ledger of a run, one model call a line, derived from its journals.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from filelock import FileLock, Timeout
+from pydantic import TypeAdapter
+
 from arena.errors import RunStoreError
-from arena.files import read_regular
-from arena.journal import sync_folder
+from arena.files import open_regular, read_regular
+from arena.store.journal import sync_folder
+from arena.types import LLMCall, RunRecord
 
 
 def replace(target: Path, write: Callable[[BinaryIO], object]) -> None:
@@ -57,3 +70,130 @@ def read_text(path: Path, *, derived: bool = False) -> str:
         remedy = f"derive it anew with arena score {shlex.quote(str(path.parent))}" if derived else "restore a copy"
         why = error.strerror if isinstance(error, OSError) else f"no UTF-8 ({error})"
         raise RunStoreError(f"cannot read {path.name} of run {path.parent.name!r}: {why}; {remedy}") from error
+
+
+LOCK = "run.lock"
+
+
+class RunLock:
+    """Held by whoever writes; the holder may take it again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = FileLock(folder / LOCK, thread_local=False)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the lock.
+
+        Raises:
+            RunStoreError: another process holds it, which is not waited for; or there is no such folder.
+        """
+        if not self._folder.is_dir():  # else it would be made to hold the lock
+            raise RunStoreError(f"there is no run folder {str(self._folder)!r}")
+        try:
+            self._lock.acquire(blocking=False)
+        except Timeout:
+            raise RunStoreError(
+                f"run {self._folder.name!r} is being written by another process: wait for it, or choose another "
+                "--run-id"
+            ) from None
+        except OSError as error:
+            raise RunStoreError(f"cannot lock run folder {str(self._folder)!r}: {error.strerror}") from error
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+
+_ROW_GROUP = 100_000
+"""Rows that are turned into columns at once; the table never exists a second time as a whole."""
+
+
+def write_table(path: Path, columns: Mapping[str, Sequence[object]], types: Mapping[str, type]) -> None:
+    """Write columns of one length. A column's type is that in `types`, or that of its values; all are nullable.
+
+    Values are str, bool, int or float; int and float together are float, and a column of None alone is float.
+
+    Raises:
+        ValueError: a column is longer than another, or holds values of types that do not go together.
+        RunStoreError: the disk refused.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"columns of {sorted(lengths)} rows make no table")
+    rows = lengths.pop() if lengths else 0
+    known = {name: types.get(name) or _type_of(name, column) for name, column in columns.items()}
+    schema = pa.schema([pa.field(name, _arrow(pa, known[name])) for name in columns])
+
+    def write(out: BinaryIO) -> None:
+        with pq.ParquetWriter(out, schema) as writer:
+            for start in range(0, rows, _ROW_GROUP):
+                part = {name: column[start : start + _ROW_GROUP] for name, column in columns.items()}
+                arrays = [pa.array(part[name], schema.field(name).type) for name in columns]
+                writer.write_batch(pa.record_batch(arrays, schema=schema), row_group_size=_ROW_GROUP)
+
+    replace(path, write)
+
+
+def read_table(path: Path, names: Sequence[str] | None = None) -> dict[str, list[Any]]:
+    """The columns of that name (None: all). Raises `RunStoreError` if there is no such table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with open_regular(path) as file:
+            columns: dict[str, list[Any]] = pq.read_table(file, columns=names).to_pydict()
+    except (OSError, pa.ArrowException) as error:
+        raise RunStoreError(
+            f"cannot read {path.name} of run {path.parent.name!r}: {error}; derive it anew with arena score "
+            f"{shlex.quote(str(path.parent))}"
+        ) from error
+    return columns
+
+
+def _type_of(name: str, column: Sequence[object]) -> type:
+    found = {type(value) for value in column if value is not None}
+    if found <= {int, float}:
+        return int if found == {int} else float
+    if found in ({str}, {bool}):
+        return found.pop()
+    raise ValueError(f"column {name!r} mixes, or holds, {', '.join(sorted(kind.__name__ for kind in found))}")
+
+
+def _arrow(pa: Any, kind: type) -> Any:
+    return {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}[kind]
+
+
+def write_page(target: Path, html: str) -> None:
+    """Replace the file. Raises `RunStoreError` where it cannot be written; `target` is then as it was."""
+    replace_text(target, html)
+
+
+_CALL = TypeAdapter(LLMCall)
+_SUMS = (
+    "input_tokens",
+    "output_tokens",
+    "cached_input_tokens",
+    "reasoning_tokens",
+    "queue_seconds",
+    "service_seconds",
+)
+
+
+def call_lines(records: Iterable[RunRecord], *, superseded: bool = False) -> Iterator[bytes]:
+    """Each ledger entry with its cell, its question and the sums over its attempts.
+
+    `superseded`: the records were asked again later; what they took was paid all the same.
+    """
+    for record in records:
+        place: dict[str, object] = {"cell": record.cell.key, "question_id": record.question_id}
+        if superseded:
+            place["superseded"] = True
+        for call in record.calls:
+            sums = {name: getattr(call, name) for name in _SUMS}
+            line = json.dumps(place | sums | _CALL.dump_python(call, mode="json"), ensure_ascii=False)
+            yield line.encode() + b"\n"

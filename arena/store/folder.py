@@ -36,7 +36,19 @@ from typing import Any, BinaryIO, TypeVar
 from arena.config import fingerprint
 from arena.errors import RunStoreError
 from arena.files import parse_json, read_regular
-from arena.journal import (
+from arena.plan import Key, RunPlan, read_plan
+from arena.store.files import (
+    LOCK,
+    RunLock,
+    call_lines,
+    read_table,
+    read_text,
+    replace,
+    replace_json,
+    replace_text,
+    write_table,
+)
+from arena.store.journal import (
     PAID_LINES,
     RECORD_LINES,
     VERDICT_LINES,
@@ -48,14 +60,8 @@ from arena.journal import (
     record_of,
     scan,
 )
-from arena.plan import Key, RunPlan, read_plan
-from arena.store.calls import call_lines
-from arena.store.files import read_text, replace, replace_json, replace_text
-from arena.store.lock import LOCK, RunLock
-from arena.store.newest import Survey, Surveys
 from arena.store.paid import PaidLedger, open_ledger
-from arena.store.sealing import seal, seal_verdicts
-from arena.store.tables import read_table, write_table
+from arena.store.survey import Survey, Surveys, seal, seal_verdicts
 from arena.types import PaidAttempt, RunRecord, Verdict
 
 MANIFEST, PLAN, RECORDS, SUPERSEDED = "manifest.json", "plan.json", "records.jsonl", "superseded.jsonl"
@@ -317,7 +323,7 @@ class RunStore:
         return {key_of(record) for record in likely if record.outcome == "failed"}
 
     def seal(self, order: Sequence[Key]) -> None:
-        """Put records and verdicts in the order of `order`, and what is superseded beside them (`arena.store.sealing`).
+        """Put records and verdicts in the order of `order`, and what is superseded beside them (`arena.store.survey`).
 
         While a run goes on, records are appended as they finish; this makes finished journals the same at any
         concurrency.
@@ -338,7 +344,7 @@ class RunStore:
     def write_table(
         self, name: str, columns: Mapping[str, Sequence[object]], types: Mapping[str, type] = MappingProxyType({})
     ) -> None:
-        """Write a table as `name`, one of SCORES and QUESTIONS. See `arena.store.tables.write_table`."""
+        """Write a table as `name`, one of SCORES and QUESTIONS. See `arena.store.files.write_table`."""
         write_table(self.folder / name, columns, types)
 
     def read_table(self, name: str, names: Sequence[str] | None = None) -> dict[str, list[Any]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from arena.errors import RunStoreError
-from arena.journal import PAID_LINES, JournalWriter
+from arena.store.journal import PAID_LINES, JournalWriter
 from arena.types import PaidAttempt
 
 SYNC_SECONDS = 1.0

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from arena.errors import ConfigError, TrackingError
-from arena.journal import sync_folder
 from arena.network import check_network_environment
+from arena.store.journal import sync_folder
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL

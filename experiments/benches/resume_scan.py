@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from time import perf_counter
 
-from arena.journal import RECORD_LINES, encode, entries
 from arena.store import MANIFEST, RECORDS, RunStore
+from arena.store.journal import RECORD_LINES, encode, entries
 from experiments.benches.peak_memory import peak_memory_mb
 from experiments.benches.stopwatch import Figures
 from experiments.benches.synthetic_run import synthetic_records, synthetic_world

@@ -14,13 +14,13 @@ from time import perf_counter
 import numpy as np
 
 from arena.config import RunConfig
-from arena.journal import RECORD_LINES, encode
 from arena.plan import PlannedCell, RunPlan
 from arena.report.score_columns import columns_of_scores
 from arena.scoring import ScoreTable
 from arena.statistics.intervals import draw_resamples
 from arena.statistics.significance import paired_permutation
 from arena.store import FINISHED, RunStore
+from arena.store.journal import RECORD_LINES, encode
 from arena.types import Cell, Dataset
 from experiments.benches.peak_memory import peak_memory_mb
 from experiments.benches.stopwatch import Figures

@@ -12,13 +12,13 @@ from typing import Any
 
 from arena.config import LLMSettings, RunConfig, cache_dir, validate_config
 from arena.errors import ConfigError, RunStoreError
-from arena.journal import PAID_LINES, encode
 from arena.llm import keeps_replies, model_identity
 from arena.llm.cache import ReplyCache
 from arena.llm.limits import Budget, Price, Spent
 from arena.llm.metering import GIVEN_UP as GIVEN_UP_REQUEST
 from arena.prices import PriceTable
 from arena.store import MANIFEST, RunStore
+from arena.store.journal import PAID_LINES, encode
 from arena.store.paid import PaidLedger
 from arena.types import CallAttempt, LLMCall, PaidAttempt, Purpose
 from experiments.process.clock import now

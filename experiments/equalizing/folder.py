@@ -19,8 +19,7 @@ from typing import Any
 from arena.errors import RunStoreError
 from arena.files import read_json
 from arena.store import LOCK
-from arena.store.files import replace_json
-from arena.store.lock import RunLock
+from arena.store.files import RunLock, replace_json
 
 EQUAL_BUDGET, COMPARISON = "equal_budget.json", "comparison.json"
 

@@ -13,11 +13,10 @@ from typing import Any
 from arena.config import RunConfig, fingerprint, validate_config
 from arena.datasets import load_dataset
 from arena.errors import ConfigError, DatasetError, RunStoreError
-from arena.journal import RECORD_LINES
-from arena.journal.line import encode
 from arena.plan import PlannedCell, RunPlan
 from arena.report.leaderboard import Leaderboard
 from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
+from arena.store.journal import RECORD_LINES, encode
 from arena.types import Cell, Dataset, Scalar
 from experiments.exchange.answer_line import AnswerLine, read_answers
 from experiments.exchange.foreign_records import IMPORTED_MODE, UNSTATED, foreign_record

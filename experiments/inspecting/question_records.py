@@ -6,8 +6,8 @@ from collections.abc import Collection
 from difflib import SequenceMatcher
 
 from arena.errors import RunStoreError
-from arena.journal import RECORD_LINES, VERDICT_LINES, record_of
 from arena.store import RECORDS, VERDICTS, RunStore
+from arena.store.journal import RECORD_LINES, VERDICT_LINES, record_of
 from arena.types import RunRecord, Verdict
 
 _NEAREST = 5

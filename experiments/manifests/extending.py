@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from arena.errors import RunStoreError
-from arena.journal import JournalWriter
 from arena.plan import is_extension
 from arena.store import FINISHED, RUNNING, RunStore
+from arena.store.journal import JournalWriter
 from arena.types import RunRecord
 from experiments.manifests.manifest import SCHEMA_VERSION, settled
 from experiments.manifests.sessions import Session

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 
-from arena.journal import JournalWriter
+from arena.store.journal import JournalWriter
 
 T = TypeVar("T")
 

@@ -10,11 +10,11 @@ from functools import partial
 import anyio
 
 from arena.errors import ConfigError, RunInterrupted, RunStoreError, UserError
-from arena.journal import JournalWriter
 from arena.llm.limits import Budget
 from arena.report.cell_names import names_of
 from arena.runner import Keep, plan_keys, run
 from arena.store import STOPPED, RunStore
+from arena.store.journal import JournalWriter
 from arena.types import RunRecord
 from experiments.costs.sample_size import sample_size_note
 from experiments.costs.spending import open_budget, paying, price_table

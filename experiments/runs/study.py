@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from arena.config import tracking_uri
 from arena.errors import RunStoreError, TrackingError
-from arena.journal import JournalWriter
 from arena.report.leaderboard import Leaderboard
 from arena.runner import plan_keys
 from arena.store import FINISHED, LEADERBOARD, RunStore
+from arena.store.journal import JournalWriter
 from arena.tracking import track
 from arena.types import RunRecord
 from experiments.judging.run import judge_run

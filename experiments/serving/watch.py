@@ -13,7 +13,7 @@ from arena.errors import RunStoreError, UserError
 from arena.report.question_resamples import QuestionResamples
 from arena.report.schema import MetricSummary
 from arena.store import RunStore
-from arena.store.tail import RecordTail
+from arena.store.runs import RecordTail
 from arena.types import Dataset, RunRecord
 from experiments.serving.cell_watch import CellWatch
 from experiments.serving.progress import CellProgress

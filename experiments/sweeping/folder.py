@@ -18,8 +18,7 @@ from typing import Any
 from arena.errors import RunStoreError
 from arena.files import read_json
 from arena.store import LOCK, MANIFEST, RunStore
-from arena.store.files import replace_json, replace_text
-from arena.store.lock import RunLock
+from arena.store.files import RunLock, replace_json, replace_text
 
 SWEEP, TABLE, PICTURE = "sweep.json", "sweep.csv", "curves.svg"
 

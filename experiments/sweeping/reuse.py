@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
-from arena.journal import RECORD_LINES, VERDICT_LINES, LineFormat, encode, scan
 from arena.plan import Key
 from arena.store import RECORDS, VERDICTS, RunStore, key_of
+from arena.store.journal import RECORD_LINES, VERDICT_LINES, LineFormat, encode, scan
 from arena.types import RunRecord
 from experiments.sweeping.cutting import cut_record
 from experiments.sweeping.identity import CellIdentity, cuts

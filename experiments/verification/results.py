@@ -12,7 +12,7 @@ from arena.report.page.render import render
 from arena.scoring import ScoreTable
 from arena.scoring.table import question_columns, score_columns
 from arena.store import CALLS, LEADERBOARD, QUESTIONS, REPORT, SCORES, RunStore
-from arena.store.calls import call_lines
+from arena.store.files import call_lines
 from experiments.reporting.source import page_source
 from experiments.scoring.conclusion import PastRun, board_of, score_run
 from experiments.terminal.console import Console

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.journal import read
+from arena.store.journal import read
 from arena.types import RunRecord
 from tests.integration.four_calls import install
 from tests.integration.test_conservation import ROOT, play, tallied

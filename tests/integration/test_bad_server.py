@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from arena.journal import read
+from arena.store.journal import read
 from arena.types import MOST_COUNTED, RunRecord
 from tests.integration.conftest import Arena
 from tests.unit.llm.chat_server import Play, completion, failure, serving

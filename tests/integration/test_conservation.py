@@ -20,10 +20,10 @@ from pydantic import BaseModel
 
 from arena.config import LLMSettings
 from arena.errors import ModelCallError
-from arena.journal import read
 from arena.llm import Ledger, open_model
 from arena.llm.fake.script import FAULTS
 from arena.protocols import Message
+from arena.store.journal import read
 from arena.types import CallAttempt, LLMCall
 from tests.integration.four_calls import install
 from tests.patience import PATIENCE_SECONDS, wait_until

@@ -9,7 +9,7 @@ import pytest
 
 from arena.datasets.jsonl import write_jsonl
 from arena.datasets.records import fingerprint
-from arena.journal import read
+from arena.store.journal import read
 from arena.types import Dataset, Gold, RunRecord
 from tests.integration.conftest import Arena
 from tests.samples import DOCUMENTS, QUESTIONS

@@ -15,9 +15,9 @@ import pytest
 
 from arena.config import load_config
 from arena.errors import ConfigError
-from arena.journal import read
 from arena.llm.metering import GIVEN_UP
 from arena.store import RunStore
+from arena.store.journal import read
 from arena.types import RunRecord
 from experiments.runs.asking import complete
 from experiments.setup.prepared import prepare

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from arena.journal import read
+from arena.store.journal import read
 from tests.integration.conftest import Arena
 from tests.patience import PATIENCE_SECONDS, wait_until
 

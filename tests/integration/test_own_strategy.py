@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.journal import read
+from arena.store.journal import read
 from tests.integration.conftest import Arena
 from tests.patience import PATIENCE_SECONDS
 from tests.wheel import build_wheel

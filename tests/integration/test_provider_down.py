@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.journal import read
+from arena.store.journal import read
 from tests.integration.conftest import Arena
 from tests.unit.llm.chat_server import Play, completion, failure, serving
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena.journal import read
+from arena.store.journal import read
 from tests.integration.conftest import Arena
 from tests.integration.test_run import journal
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from arena.datasets import load_dataset
-from arena.journal import read
 from arena.sampling import part_of
+from arena.store.journal import read
 from tests.integration.conftest import Arena
 from tests.tiny_t5 import build_tiny_t5
 from tests.unit.experiments.routing.planted import planted

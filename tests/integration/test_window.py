@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from arena.journal import read
+from arena.store.journal import read
 from arena.types import Answer
 from tests.integration.conftest import Arena
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import anyio
 
-from arena import journal
 from arena.protocols import Message, ModelRequest, Reply, RetrievalSettings, Retriever, Strategy, Tools
 from arena.runner import Contestant, Keep, run, run_one
+from arena.store import journal
 from arena.types import (
     Answer,
     Attempt,

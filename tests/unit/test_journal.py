@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena import journal
 from arena.errors import RunStoreError
-from arena.journal import RECORD_LINES, VERDICT_LINES, JournalWriter
+from arena.store import journal
+from arena.store.journal import RECORD_LINES, VERDICT_LINES, JournalWriter
 from arena.types import CallAttempt, Hit, LLMCall, Retrieval, RetrievalRequest, RunRecord, Score, Verdict
 from tests.samples import answered, cell, failed
 

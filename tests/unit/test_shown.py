@@ -11,15 +11,15 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena import journal
 from arena.errors import StrategyError
-from arena.journal import RECORD_LINES, JournalWriter
 from arena.judges.subject import settled, subject_of
 from arena.metrics import METRICS, Case
 from arena.metrics import case as reasons
 from arena.protocols import RetrievalSettings, Strategy, Tools
 from arena.runner import Contestant, run_one
 from arena.runner.question import sound_attempt
+from arena.store import journal
+from arena.store.journal import RECORD_LINES, JournalWriter
 from arena.text import sentence_spans
 from arena.types import (
     LIVE_MODE,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import RunStoreError
-from arena.journal import RECORD_LINES, encode
-from arena.store.tail import RecordTail
+from arena.store.journal import RECORD_LINES, encode
+from arena.store.runs import RecordTail
 from tests.samples import answered
 
 LINES = [encode(answered(f"q{number}", "x"), RECORD_LINES) for number in range(4)]

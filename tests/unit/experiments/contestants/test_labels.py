@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ConfigError, RunStoreError
-from arena.journal import RECORD_LINES, JournalWriter
 from arena.store import MANIFEST, RunStore
+from arena.store.journal import RECORD_LINES, JournalWriter
 from arena.types import Cell, Dataset, Kind, Question, RunRecord
 from experiments.contestants.labels import complexity, silver_labels, write_labels
 from strategies.adaptive import Label

@@ -8,10 +8,10 @@ import pytest
 
 from arena.config import RunConfig, validate_config
 from arena.errors import BudgetError, ConfigError, RunStoreError
-from arena.journal import scan
 from arena.llm.limits import Spent
 from arena.llm.metering import GIVEN_UP
 from arena.store import PAID, RunStore
+from arena.store.journal import scan
 from arena.types import CallAttempt, PaidAttempt, Score, Verdict
 from experiments.costs.spending import check_budget, open_budget, paying, price_table, reply_cache
 from tests.samples import answered, call

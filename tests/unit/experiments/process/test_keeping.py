@@ -4,7 +4,7 @@ from pathlib import Path
 
 import anyio
 
-from arena.journal import RECORD_LINES, JournalWriter, read
+from arena.store.journal import RECORD_LINES, JournalWriter, read
 from experiments.process.keeping import keeper
 from tests.samples import answered
 

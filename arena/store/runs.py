@@ -1,15 +1,21 @@
-"""A journal of records that grows while it is read: only what is new is read again."""
+"""A journal of records that grows while it is read: only what is new is read again.
+
+Which run is meant when none is named.
+
+review.jsonl: what reviewers said of a run's answers, one rating a line, written whole.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from arena.errors import RunStoreError
 from arena.files import open_regular
-from arena.journal import RECORD_LINES, record_of, scan
-from arena.journal.line import decode
-from arena.store.folder import RECORDS
+from arena.store.files import read_text, replace_text
+from arena.store.folder import FINISHED, MANIFEST, RECORDS, REVIEW, RunStore
+from arena.store.journal import RECORD_LINES, decode, record_of, scan
 from arena.types import RunRecord
 
 
@@ -62,3 +68,32 @@ class RecordTail:
         """Let the reader of whole journals say which line is damaged."""
         for _ in scan(self._path):
             pass
+
+
+def latest_run(runs_dir: Path, *, unfinished: bool = False) -> RunStore:
+    """The run most recently started in `runs_dir`; with `unfinished`, of those that can be continued.
+
+    Raises:
+        RunStoreError: there is none.
+    """
+    started: list[tuple[str, str, RunStore]] = []
+    for path in runs_dir.glob(f"[!.]*/{MANIFEST}"):  # what begins with a dot is half made
+        store = RunStore(path.parent)
+        with suppress(RunStoreError):  # a damaged run is no candidate, and no obstacle to the others
+            manifest = store.manifest()
+            if not unfinished or manifest["status"] != FINISHED:
+                started.append((manifest["started"], store.run_id, store))
+    if not started:
+        raise RunStoreError(f"no {'unfinished ' if unfinished else ''}run in {str(runs_dir)!r}")
+    return max(started, key=lambda run: run[:2])[2]
+
+
+def review_text(folder: Path) -> str:
+    """The file of a run folder as text; empty where nobody reviewed anything. Raises as `RunStore.labels_text`."""
+    path = folder / REVIEW
+    return read_text(path) if path.exists() else ""
+
+
+def write_review(folder: Path, text: str) -> None:
+    """Replace it. Whoever calls holds the folder."""
+    replace_text(folder / REVIEW, text)
