@@ -10,8 +10,8 @@ import re
 import sys
 from pathlib import Path
 
-from arena.report.leaderboard import Leaderboard
-from arena.report.markdown import render_markdown
+from arena.leaderboard.build import Leaderboard
+from arena.report.console import render_markdown
 
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"

@@ -1,4 +1,9 @@
-"""The leaderboard in a terminal. A figure is never shortened or wrapped: columns go before figures do."""
+"""The leaderboard in a terminal. A figure is never shortened or wrapped: columns go before figures do.
+
+The leaderboard as Markdown, for a README or a pull request.
+
+Everything a leaderboard holds beside its table, printed in the order in which one asks.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.report.leaderboard import Leaderboard
-from arena.report.legend import caption, legend, notes
-from arena.report.rows import Column, columns_of, leaderboard_rows, narrowings
-from arena.report.text_table import natural_chars, text_blocks, text_table
+from arena.leaderboard.build import Leaderboard
+from arena.report.sections.breakdown import print_breakdown, print_gaps
+from arena.report.sections.comparisons import print_comparisons
+from arena.report.sections.contamination import print_contamination
+from arena.report.sections.controllers import print_controllers
+from arena.report.sections.failures import print_diagnosis, print_failures
+from arena.report.sections.judges import print_abstention, print_judges
+from arena.report.sections.leaderboard import Column, columns_of, leaderboard_rows, narrowings
+from arena.report.sections.limits import caption, legend, notes
+from arena.report.text import natural_chars, text_blocks, text_table
 
 
 def print_leaderboard(board: Leaderboard, console: Console) -> None:
@@ -43,3 +54,43 @@ def _print(board: Leaderboard, console: Console, title: Text, body: Table | Text
     console.print(Text(legend(board), style="dim"))
     for note in notes(board, dropped):
         console.print(Text(note))
+
+
+_SPECIAL = str.maketrans({"|": "\\|", "*": "\\*", "<": "&lt;", "&": "&amp;"})
+
+
+def render_markdown(board: Leaderboard) -> str:
+    """A table, what was measured and how to read it.
+
+    Nothing in a name makes HTML, a link, a cell, a line or stress of its own.
+    """
+    content = leaderboard_rows(board)
+    rule = ["---"] * content.n_names + ["---:"] * (len(content.headings) - content.n_names)
+    lines = [_line(content.headings), _line(rule), *map(_line, content.rows)]
+    footer = [f"{caption(board)}; run `{board.fingerprint}`.", legend(board), *notes(board)]
+    return "\n".join([*lines, "", _escaped(" ".join(footer))])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(map(_escaped, cells)) + " |"
+
+
+def _escaped(text: str) -> str:
+    return " ".join(text.replace("](", "]\\(").translate(_SPECIAL).splitlines())
+
+
+def print_details(board: Leaderboard, console: Console) -> None:
+    """All parts, in the order in which one asks; a part without anything to say prints nothing.
+
+    Which differences count, and how far that is memory; why answers fail, and where to act; what controllers and judges
+    did; the same by kind and hops.
+    """
+    print_comparisons(board, console)
+    print_gaps(board, console)
+    print_contamination(board, console)
+    print_abstention(board, console)
+    print_failures(board, console)
+    print_diagnosis(board, console)
+    print_controllers(board, console)
+    print_judges(board, console)
+    print_breakdown(board, console)

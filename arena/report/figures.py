@@ -1,12 +1,20 @@
-"""Figures as text: the one place that rounds. Each is a tuple of parts that a table may put in one line or two."""
+"""Figures as text: the one place that rounds. Each is a tuple of parts that a table may put in one line or two.
+
+The rounding rules by name, so that each figure of a page can say by which it was written.
+
+Figures as a page quotes them: each with its place in leaderboard.json, and the rule by which it was rounded.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Any
 
-from arena.report.cell_summary import CellSummary
-from arena.report.comparisons import Ranks
-from arena.report.schema import MetricSummary
+from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.cells import CellSummary
+from arena.leaderboard.schema import MetricSummary, Ranks
 
 UNDEFINED = "\N{EN DASH}"
 INVALID = "invalid"
@@ -146,3 +154,139 @@ def _outward(ratio: float, rounding: str) -> str:
 def _outward_digits(ratio: float, rounding: str) -> Decimal:
     """Two digits; the ninth is noise of the arithmetic and rounds nothing up. Zero has no sign."""
     return abs(digits) if not (digits := Decimal(f"{ratio:.9f}").quantize(Decimal("0.01"), rounding)) else digits
+
+
+def _sum_of_counts(*counts: int | None) -> str:
+    return count_text(sum(count or 0 for count in counts))
+
+
+def _tokens_sum(*tokens: float | None) -> str:
+    known = [one for one in tokens if one is not None]
+    return f"{sum(known):,.0f}" if len(known) == len(tokens) else "unknown"
+
+
+def _times_of_sums(*amounts: float | None) -> str:
+    known = [one for one in amounts if one is not None]
+    half = len(amounts) // 2
+    return times_text(sum(known[:half]), sum(known[half:])) if len(known) == len(amounts) else UNDEFINED
+
+
+def _turned(difference: float | None) -> str:
+    return signed_text(None if difference is None else -difference)
+
+
+def _turned_interval(low: float | None, high: float | None) -> str:
+    return signed_interval_text(None if high is None else -high, None if low is None else -low)
+
+
+def _plain(text: object) -> str:
+    return UNDEFINED if text is None else str(text)
+
+
+def _seconds(cell: CellSummary) -> str:
+    return " ".join(seconds_parts(cell))
+
+
+RULES: Mapping[str, Callable[..., str]] = {
+    "as_is": _plain,
+    "count": count_text,
+    "counts": _sum_of_counts,
+    "interval": signed_interval_text,
+    "invalid": lambda summary: INVALID,
+    "metric": metric_text,
+    "p": p_text,
+    "per_question": per_question_text,
+    "range": range_text,
+    "ranks": ranks_text,
+    "ratio": ratio_text,
+    "second": second_text,
+    "seconds": _seconds,
+    "share": share_text,
+    "signed": signed_text,
+    "times": times_text,
+    "times_of_sums": _times_of_sums,
+    "tokens": tokens_text,
+    "tokens_sum": _tokens_sum,
+    "turned": _turned,
+    "turned_interval": _turned_interval,
+    "usd": usd_text,
+}
+"""Name -> from the values at a figure's paths to its text."""
+
+_SHARE_OF_SUM = "share_of_sum:"
+
+
+def rule_named(name: str) -> Callable[..., str]:
+    """One of RULES, or `share_of_sum:K`: the share that the first K of some counts have in all of them."""
+    if name.startswith(_SHARE_OF_SUM):
+        n_parts = int(name.removeprefix(_SHARE_OF_SUM))
+        return lambda *counts: share_text(sum(counts[:n_parts]) / sum(counts))
+    return RULES[name]
+
+
+def share_of_sum(n_parts: int) -> str:
+    """The name of that rule."""
+    return f"{_SHARE_OF_SUM}{n_parts}"
+
+
+_ESCAPES = {"%": "%25", ".": "%2E", " ": "%20"}
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A figure. `paths`: where its values stand in leaderboard.json; `order`: what it is sorted by (None: last)."""
+
+    text: str
+    paths: tuple[str, ...]
+    rule: str
+    order: float | None = None
+
+    @property
+    def path(self) -> str:
+        """The paths as one attribute."""
+        return " ".join(self.paths)
+
+
+Phrase = tuple["str | Quote", ...]
+"""Words and figures in reading order."""
+
+
+def step(key: str | int) -> str:
+    """A key as one step of a path: without dot or space."""
+    return "".join(_ESCAPES.get(one, one) for one in str(key))
+
+
+def path_of(*keys: str | int) -> str:
+    """As in `cells.3.metrics.answer_f1.mean`."""
+    return ".".join(map(step, keys))
+
+
+def resolve(board: Leaderboard, path: str) -> Any:
+    """What stands at a path; None where nothing does."""
+    found: Any = board
+    for piece in path.split("."):
+        key = piece.replace("%20", " ").replace("%2E", ".").replace("%25", "%")
+        if isinstance(found, Mapping):
+            found = found.get(key, found.get(int(key)) if key.isdigit() else None)
+        elif isinstance(found, Sequence):
+            found = found[int(key)] if int(key) < len(found) else None
+        else:
+            found = getattr(found, key, None)
+        if found is None:
+            return None
+    return found
+
+
+class Quotes:
+    """Quotes from one leaderboard."""
+
+    def __init__(self, board: Leaderboard) -> None:
+        self.board = board
+
+    def quote(self, rule: str, *paths: str, order: float | None = None) -> Quote:
+        """The values at `paths`, written by `rule`; sorted by `order`, else by the first value if it is a number."""
+        values = [resolve(self.board, path) for path in paths]
+        first = values[0]
+        if order is None and isinstance(first, int | float):
+            order = float(first)
+        return Quote(rule_named(rule)(*values), paths, rule, order)

@@ -13,7 +13,7 @@ RUNS_DIR/RUN_ID/
     calls.jsonl        every model call, one a line, derived from the journals
     scores.parquet     every metric of every question, derived
     questions.parquet  every question of every cell, derived
-    leaderboard.json   the table (arena.report.leaderboard.Leaderboard), derived
+    leaderboard.json   the table (arena.leaderboard.build.Leaderboard), derived
     report.html        the run as one page, derived
     run.lock           held by the one process that writes
 """

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from arena.report.controllers import ControllerSummary
-from arena.report.failures import FailureSummary
-from arena.report.leaderboard import CellSummary, Leaderboard
+from arena.leaderboard.build import CellSummary, Leaderboard
+from arena.leaderboard.controllers import ControllerSummary
+from arena.leaderboard.diagnosis import FailureSummary
 from arena.tracking.names import mlflow_name
 
 Figure = tuple[str, float]

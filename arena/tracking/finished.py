@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from arena.config import fingerprint
 from arena.errors import RunStoreError
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
 from arena.store import FINISHED, MANIFEST, RunStore
 
 LAYOUT = 3

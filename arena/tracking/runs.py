@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from arena.report.leaderboard import CellSummary
+from arena.leaderboard.build import CellSummary
 from arena.tracking.copies import CONTENT_TAG
 from arena.tracking.figures import cell_figures, run_figures
 from arena.tracking.finished import FinishedRun

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.config import fingerprint
-from arena.report.cell_names import setting_of
-from arena.report.leaderboard import CellSummary
+from arena.leaderboard.build import CellSummary
+from arena.report.names import setting_of
 from arena.tracking.copies import CONTENT_TAG, PARENT_TAG, RUN_TAG, delete_copies
 from arena.tracking.figures import cell_figures
 from arena.tracking.names import run_name

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from arena.report.cell_names import setting_of
-from arena.report.leaderboard import CellSummary
-from arena.report.markdown import render_markdown
-from arena.report.validity import ValidityWarning, concerning
+from arena.leaderboard.build import CellSummary
+from arena.leaderboard.validity import ValidityWarning, concerning
+from arena.report.console import render_markdown
+from arena.report.names import setting_of
 from arena.tracking.copies import PARENT_TAG, RUN_TAG
 from arena.tracking.finished import FinishedRun
 from arena.tracking.names import run_name

@@ -14,8 +14,8 @@ from time import perf_counter
 import numpy as np
 
 from arena.config import RunConfig
+from arena.leaderboard.metrics import columns_of_scores
 from arena.plan import PlannedCell, RunPlan
-from arena.report.score_columns import columns_of_scores
 from arena.scoring import ScoreTable
 from arena.statistics.intervals import draw_resamples
 from arena.statistics.significance import paired_permutation

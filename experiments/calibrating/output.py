@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
+from arena.leaderboard.schema import MetricSummary
 from arena.report.figures import (
     UNDEFINED,
     metric_text,
@@ -17,10 +18,8 @@ from arena.report.figures import (
     signed_interval_text,
     signed_text,
 )
-from arena.report.schema import MetricSummary
-from arena.report.text_rows import Rows
-from arena.report.text_table import Part as Paragraph
-from arena.report.text_table import print_parts
+from arena.report.text import Part as Paragraph
+from arena.report.text import Rows, print_parts
 from arena.statistics.intervals import Interval
 from experiments.calibrating.finding import Calibration, Chosen, Figure, Finding, TradeTable
 from experiments.calibrating.histogram import QUANTILES, bars, quantiles

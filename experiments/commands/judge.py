@@ -40,7 +40,7 @@ def judge(
         arena judge runs/RUN_ID --labels people.jsonl
     """
     from arena.report.console import print_leaderboard
-    from arena.report.judges_table import print_judges
+    from arena.report.sections.judges import print_judges
     from experiments.judging.past import judge_folder
     from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter

@@ -10,7 +10,7 @@ import typer
 from experiments.terminal.console import put
 
 if TYPE_CHECKING:
-    from arena.report.leaderboard import Leaderboard
+    from arena.leaderboard.build import Leaderboard
     from experiments.terminal.console import Console
 
 
@@ -54,6 +54,6 @@ def _print(board: Leaderboard, console: Console, *, details: bool) -> None:
 
     print_leaderboard(board, console)
     if details:
-        from arena.report.details import print_details
+        from arena.report.console import print_details
 
         print_details(board, console)

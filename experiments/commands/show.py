@@ -18,9 +18,7 @@ def show(
 
     Comparisons, failures, symptoms and where to act, controllers, judges, figures by kind and hops.
     """
-    from arena.report.console import print_leaderboard
-    from arena.report.details import print_details
-    from arena.report.markdown import render_markdown
+    from arena.report.console import print_details, print_leaderboard, render_markdown
     from arena.store import RunStore
     from experiments.runs.study import read_leaderboard, staleness
     from experiments.terminal.console import Console

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
 from experiments.comparing.differences import Difference
 
 

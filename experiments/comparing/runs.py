@@ -8,8 +8,8 @@ from pathlib import Path
 
 from arena.config import fingerprint
 from arena.errors import ConfigError, RunStoreError
-from arena.report.leaderboard import Leaderboard, build_leaderboard
-from arena.report.validity import index_facts
+from arena.leaderboard.build import Leaderboard, build_leaderboard
+from arena.leaderboard.validity import index_facts
 from arena.scoring import ScoreTable
 from arena.store import RunStore
 from arena.types import Tier

@@ -9,11 +9,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from arena.report.leaderboard import Leaderboard
-from arena.report.legend import caption, legend, notes
-from arena.report.rows import Column, columns_of, leaderboard_rows, narrowings
-from arena.report.text_rows import Rows
-from arena.report.text_table import natural_chars, print_parts, text_table
+from arena.leaderboard.build import Leaderboard
+from arena.report.sections.leaderboard import Column, columns_of, leaderboard_rows, narrowings
+from arena.report.sections.limits import caption, legend, notes
+from arena.report.text import Rows, natural_chars, print_parts, text_table
 from experiments.comparing.compared import Compared
 from experiments.comparing.joining import RUN
 from experiments.terminal.console import Console

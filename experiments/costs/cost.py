@@ -14,11 +14,11 @@ from rich.text import Text
 
 from arena.accounting import Account, Books, Spend, Total, account_of, add_up, keep_books
 from arena.config import RunConfig, load_config, validate_config
+from arena.leaderboard.cells import price_source
 from arena.llm.limits import Spent
 from arena.prices import PriceTable
-from arena.report.cell_names import names_of
 from arena.report.figures import UNDEFINED, usd_text
-from arena.report.spending import price_source
+from arena.report.names import names_of
 from arena.store import RunStore
 from arena.types import NO_RETRIEVAL_MODE, Cell, LLMCall, Purpose
 from experiments.costs.spending import add_spent, paid_for, price_table

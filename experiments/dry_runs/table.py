@@ -9,9 +9,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from arena.report.cell_names import names_of
+from arena.leaderboard.cells import price_source
 from arena.report.figures import UNDEFINED, usd_text
-from arena.report.spending import price_source
+from arena.report.names import names_of
 from experiments.costs.sample_size import sample_size_note
 from experiments.dry_runs.expectation import TOKENS_PER_WORD, Expectation
 from experiments.dry_runs.hours import ModelWork

@@ -8,8 +8,7 @@ from typing import Any
 
 from arena.errors import ConfigError
 from arena.report.figures import UNDEFINED, usd_text
-from arena.report.text_rows import Rows
-from arena.report.text_table import Part, print_parts
+from arena.report.text import Part, Rows, print_parts
 from experiments.dry_runs.expectation import Expectation, total
 from experiments.dry_runs.run import dry_run
 from experiments.equalizing.contestant import Contestant, start_list

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arena.config import RunConfig, fingerprint
 from arena.errors import ConfigError
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
 from arena.store import FINISHED, RUNNING
 from experiments.comparing.runs import compare_runs
 from experiments.comparing.table import compared_fields

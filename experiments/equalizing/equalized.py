@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.config import RunConfig
-from arena.report.cell_summary import CellSummary
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.cells import CellSummary
 from experiments.comparing.compared import Compared
 from experiments.equalizing.contestant import Contestant, StartList
 from experiments.equalizing.evaluation import Achieved, Settled

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.config import RunConfig
-from arena.report.cell_summary import CellSummary
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.cells import CellSummary
 from experiments.equalizing.contestant import Contestant, Setting, config_under, run_name, shown
 from experiments.equalizing.runs import Runs, n_cut
 from experiments.equalizing.solvers import Solvers

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from arena.report.cell_summary import CellSummary
+from arena.leaderboard.cells import CellSummary
 from arena.report.figures import metric_text
-from arena.report.text_rows import Rows
-from arena.report.text_table import Part, print_parts
+from arena.report.text import Part, Rows, print_parts
 from arena.store import FINISHED
 from experiments.comparing.table import compared_fields, print_compared
 from experiments.equalizing.contestant import shown

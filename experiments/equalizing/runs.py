@@ -6,7 +6,7 @@ from types import TracebackType
 
 from arena.config import RunConfig
 from arena.errors import RunInterrupted
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
 from arena.store import FINISHED, MANIFEST, RunStore
 from experiments.manifests.extending import check_version
 from experiments.runs.study import read_leaderboard, resume, start

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from arena.errors import ConfigError
+from arena.leaderboard.build import CellSummary
 from arena.report.figures import per_question_text, usd_text
-from arena.report.leaderboard import CellSummary
 
 Unit = Literal["tokens", "usd", "calls"]
 UNITS: tuple[Unit, ...] = get_args(Unit)

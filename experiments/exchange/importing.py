@@ -13,8 +13,8 @@ from typing import Any
 from arena.config import RunConfig, fingerprint, validate_config
 from arena.datasets import load_dataset
 from arena.errors import ConfigError, DatasetError, RunStoreError
+from arena.leaderboard.build import Leaderboard
 from arena.plan import PlannedCell, RunPlan
-from arena.report.leaderboard import Leaderboard
 from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
 from arena.store.journal import RECORD_LINES, encode
 from arena.types import Cell, Dataset, Scalar

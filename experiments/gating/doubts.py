@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from arena.report.metric_summary import COVERAGE_FLOOR
-from arena.report.score_columns import ScoreColumns, columns_of_scores
+from arena.leaderboard.metrics import COVERAGE_FLOOR, ScoreColumns, columns_of_scores
 from arena.scoring import CellScores
 from arena.scoring.guards import Finding
 from experiments.gating.paired_scores import coverage_of

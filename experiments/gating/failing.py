@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from arena.report.metric_summary import COVERAGE_FLOOR
+from arena.leaderboard.metrics import COVERAGE_FLOOR
 from experiments.gating.doubts import Scored
 from experiments.gating.policy import Policy
 from experiments.gating.verdict import Check

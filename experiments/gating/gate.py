@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import ConfigError, RunStoreError
+from arena.leaderboard.metrics import QuestionResamples
 from arena.plan import PlannedCell
-from arena.report.question_resamples import QuestionResamples
 from arena.scoring import ScoreTable
 from arena.scoring.guards import check_cells
 from arena.store import RunStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from arena.report.question_resamples import QuestionResamples
+from arena.leaderboard.metrics import QuestionResamples
 from arena.statistics.noninferiority import Outcome, decide, smallest_caught
 from experiments.gating.doubts import Doubt, Scored, doubt_of
 from experiments.gating.family import Tested, tested

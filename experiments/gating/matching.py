@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from arena.errors import ConfigError
 from arena.plan import PlannedCell
-from arena.report.cell_names import setting_of
+from arena.report.names import setting_of
 from arena.types import Cell
 from experiments.gating.policy import CellPair, nearest
 

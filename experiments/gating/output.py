@@ -8,8 +8,7 @@ from typing import Any
 
 from rich.text import Text
 
-from arena.report.text_rows import Rows
-from arena.report.text_table import Part, print_parts
+from arena.report.text import Part, Rows, print_parts
 from arena.store.files import replace_text
 from experiments.gating.figures import HEADINGS, HOW_TO_READ, N_NAMES, figures_of
 from experiments.gating.junit import verdict_junit

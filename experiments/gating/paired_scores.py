@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.leaderboard.metrics import ScoreColumns
 from arena.metrics import METRICS, is_undefined
 from arena.metrics.case import FAILED
-from arena.report.score_columns import ScoreColumns
 from arena.statistics.intervals import Values
 from arena.types import Partial, Score
 

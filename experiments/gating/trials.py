@@ -8,7 +8,7 @@ from math import fsum
 
 import numpy as np
 
-from arena.report.question_resamples import QuestionResamples
+from arena.leaderboard.metrics import QuestionResamples
 from arena.scoring import Usage
 from arena.statistics.intervals import Values, percentile
 from arena.statistics.noninferiority import Change, mean_change, quantile_change, ratio_change

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from arena.report.question import CellPage
-from arena.report.question.wording import visible_text
+from arena.report.question import CellPage, visible_text
 
 
 def answer_text(cell: CellPage, chars: int) -> str:

@@ -7,11 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.text import Text
 
 from arena.report.figures import UNDEFINED, usd_text
-from arena.report.question import CellPage, QuestionPage
-from arena.report.question.roles import RoleUse
-from arena.report.question.wording import changed_text, figure_text, visible_text
-from arena.report.text_rows import Rows
-from arena.report.text_table import Part
+from arena.report.question import CellPage, QuestionPage, RoleUse, changed_text, figure_text, visible_text
+from arena.report.text import Part, Rows
 from arena.types import Cell, Decision, Document, Verdict
 from experiments.inspecting.answers import answer_text, line_text
 from experiments.inspecting.retrieval_parts import retrieval_parts

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from arena.errors import UnknownNameError
-from arena.report.cell_names import setting_of
+from arena.report.names import setting_of
 from arena.types import Cell
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from arena.metrics.case import Case
 from arena.report.question import CellPage, QuestionPage, current_verdicts, gold_documents
-from arena.report.text_table import print_parts
+from arena.report.text import print_parts
 from arena.scoring import ScoreTable, score_records
 from arena.store import RunStore
 from arena.types import Cell, Document, RunRecord, Verdict

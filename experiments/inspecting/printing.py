@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.text import Text
 
 from arena.report.figures import UNDEFINED
-from arena.report.question import CellPage, QuestionPage
-from arena.report.question.wording import visible_text
-from arena.report.text_rows import Rows
-from arena.report.text_table import Part
+from arena.report.question import CellPage, QuestionPage, visible_text
+from arena.report.text import Part, Rows
 from arena.types import Answer, Cell, Document
 from experiments.inspecting.answers import answer_text, cut_text
 from experiments.inspecting.cell_parts import cell_parts

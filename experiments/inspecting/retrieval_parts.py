@@ -7,11 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.text import Text
 
 from arena.report.figures import UNDEFINED
-from arena.report.question import CellPage, QuestionPage
-from arena.report.question.evidence import gold_beyond, lanes_of
-from arena.report.question.wording import figure_text, request_text
-from arena.report.text_rows import Rows
-from arena.report.text_table import Part
+from arena.report.question import CellPage, QuestionPage, figure_text, gold_beyond, lanes_of, request_text
+from arena.report.text import Part, Rows
 from arena.types import Document, Hit, Retrieval
 from experiments.inspecting.answers import line_text
 

@@ -11,7 +11,7 @@ from typing import Any
 from arena.config import RunConfig, load_config, merge, validate_config
 from arena.errors import ConfigError, DatasetError, RunStoreError
 from arena.judges.labels import read_labels
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
 from arena.store import FINISHED, LABELS, RunStore
 from experiments.judging.run import judge_past_run
 from experiments.process.resuming import resume_command

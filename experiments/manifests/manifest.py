@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from arena.config import RunConfig, fingerprint
-from arena.report.spending import price_source
+from arena.leaderboard.cells import price_source
 from arena.store import RUNNING
 from experiments.costs.spending import price_table
 from experiments.manifests.machine import git_state, library_versions, machine

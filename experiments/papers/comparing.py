@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.report.cell_summary import CellSummary
-from arena.report.page.source import Badge, PaperComparison
-from arena.report.schema import MetricSummary
+from arena.leaderboard.cells import CellSummary
+from arena.leaderboard.schema import MetricSummary
+from arena.report.source import Badge, PaperComparison
 from arena.store import LEADERBOARD, RunStore
 from experiments.papers.comparison_table import print_comparisons
 from experiments.papers.differences import Setting, badge_of, settings_beside

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.report.figures import UNDEFINED, metric_text
-from arena.report.page.source import PaperComparison
+from arena.report.source import PaperComparison
 from experiments.terminal.console import Console
 from experiments.terminal.printing import print_table
 from experiments.terminal.tables import as_json

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from arena.report.cell_summary import CellSummary
-from arena.report.page.source import Badge
+from arena.leaderboard.cells import CellSummary
+from arena.report.source import Badge
 from experiments.papers.drawn import MUSIQUE_DEV
 from experiments.papers.our_run import OurRun, bare_name, retrieves, summary_of
 from experiments.papers.settings.shape import Measure, PaperSettings, Questions, Reader

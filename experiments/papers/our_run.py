@@ -8,9 +8,9 @@ from functools import cached_property
 
 from arena.datasets import load_dataset
 from arena.errors import DatasetError, RunStoreError
-from arena.report.cell_summary import CellSummary
-from arena.report.leaderboard import Leaderboard
-from arena.report.schema import MetricSummary
+from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.cells import CellSummary
+from arena.leaderboard.schema import MetricSummary
 from arena.store import RunStore
 from experiments.papers.drawn import draw
 from experiments.papers.settings.shape import Measure

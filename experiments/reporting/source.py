@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.report.leaderboard import Leaderboard
-from arena.report.page.source import FidelityCard, PageSource, PaperComparison
+from arena.leaderboard.build import Leaderboard
+from arena.report.source import FidelityCard, PageSource, PaperComparison
 from arena.scoring import ScoreTable
 from arena.store import FINISHED, RunStore, key_of
 from arena.types import Dataset, RunRecord

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from arena.errors import ArenaError
-from arena.report.page.render import render
+from arena.report.html import render
 from arena.store import REPORT, RunStore, write_page
 from arena.types import Dataset
 from experiments.process.collecting import no_pauses

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import nextafter
 
+from arena.leaderboard.judge_card import RIGHT_ABOVE
 from arena.plan import Key
-from arena.report.judge_card import RIGHT_ABOVE
 from arena.statistics.intervals import cohens_kappa, krippendorffs_alpha
 from experiments.reviewing.ratings import Rating
 from experiments.reviewing.rubric import CORRECT, SUPPORTED, Mark

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.errors import DatasetError
-from arena.report.question.wording import visible_text
+from arena.report.question import visible_text
 from experiments.reviewing.cell_text import restored, same_text
 from experiments.reviewing.filled import Sheet, SheetRow, read_sheet
 from experiments.reviewing.ratings import Rating

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from arena.report.figures import ratio_text
-from arena.report.text_rows import Rows
+from arena.report.text import Rows
 from experiments.routing.outcome import RouterOutcome
 from experiments.routing.tables import LEGEND, bias_rows, confusion_rows, policy_rows
 from strategies.adaptive import LABELS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from arena.report.text_table import print_parts
+from arena.report.text import print_parts
 from experiments.routing.outcome import RouterOutcome
 from experiments.routing.tables import LEGEND, bias_rows, confusion_rows, policy_rows
 from experiments.terminal.console import Console

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.report.figures import UNDEFINED, per_question_text, ratio_text, signed_text
-from arena.report.text_rows import Rows
+from arena.report.text import Rows
 from experiments.calibrating.output import interval_text, signed
 from experiments.routing.evaluation import Evaluation, PolicyRow
 from strategies.adaptive import LABELS

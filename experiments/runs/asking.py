@@ -11,7 +11,7 @@ import anyio
 
 from arena.errors import ConfigError, RunInterrupted, RunStoreError, UserError
 from arena.llm.limits import Budget
-from arena.report.cell_names import names_of
+from arena.report.names import names_of
 from arena.runner import Keep, plan_keys, run
 from arena.store import STOPPED, RunStore
 from arena.store.journal import JournalWriter

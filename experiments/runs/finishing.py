@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.config import RunConfig
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
 from arena.store import FINISHED, RunStore
 from arena.types import Dataset
 from experiments.costs.spending import paid_note

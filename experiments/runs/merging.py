@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.config import fingerprint, validate_config
 from arena.errors import RunStoreError
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
 from arena.store import LABELS, PAID, PROBE, RECORDS, RUNNING, STOPPED, SUPERSEDED, VERDICTS, RunStore
 from experiments.costs.spending import GIVEN_UP, paid_lines, paid_note
 from experiments.manifests.extending import check_version, listed

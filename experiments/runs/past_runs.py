@@ -9,8 +9,8 @@ from pathlib import Path
 
 from arena.accounting import Account, keep_books
 from arena.errors import RunStoreError
+from arena.leaderboard.build import COVERAGE_FLOOR, CellSummary
 from arena.prices import PriceTable
-from arena.report.leaderboard import COVERAGE_FLOOR, CellSummary
 from arena.store import FINISHED, MANIFEST, RunStore
 from experiments.runs.study import read_leaderboard
 

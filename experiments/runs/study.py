@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from arena.config import tracking_uri
 from arena.errors import RunStoreError, TrackingError
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
 from arena.runner import plan_keys
 from arena.store import FINISHED, LEADERBOARD, RunStore
 from arena.store.journal import JournalWriter

@@ -10,10 +10,10 @@ from arena.config import RunConfig, validate_config
 from arena.datasets import is_known_as, load_corpus, load_dataset
 from arena.errors import DatasetError, RunStoreError
 from arena.judges.labels import read_labels
+from arena.leaderboard.build import Leaderboard, build_leaderboard
+from arena.leaderboard.validity import index_facts
 from arena.plan import Key, RunPlan
 from arena.prices import PriceTable
-from arena.report.leaderboard import Leaderboard, build_leaderboard
-from arena.report.validity import index_facts
 from arena.scoring import ScoreTable, score_records, usage_of
 from arena.scoring.table import QUESTION_TYPES, SCORE_TYPES, question_columns, score_columns
 from arena.store import FINISHED, LABELS, QUESTIONS, SCORES, RunStore, key_of

@@ -10,9 +10,9 @@ from pathlib import Path
 from arena.accounting import Account, Spend, Total
 from arena.datasets.musique import PooledMusique, read_musique, read_official_gold, read_predictions
 from arena.errors import ConfigError, DatasetError
+from arena.leaderboard.build import Leaderboard, build_leaderboard
 from arena.metrics.answer import evaluate
 from arena.metrics.case import NO_RETRIEVAL
-from arena.report.leaderboard import Leaderboard, build_leaderboard
 from arena.scoring import CellScores, ScoreTable, score_records
 from arena.types import NO_RETRIEVAL_MODE, Answer, Cell, Dataset, RunRecord, Score
 from arena.types.data import OfficialPrediction

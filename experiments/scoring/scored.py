@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import ConfigError
+from arena.leaderboard.build import Leaderboard
 from arena.metrics.answer import NOT_OFFICIAL
-from arena.report.leaderboard import Leaderboard
 from arena.store import RunStore
 from experiments.scoring.conclusion import board_of, open_past_run, rescore, score_run
 from experiments.scoring.predictions import predictions_board, score_predictions

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from arena.leaderboard.metrics import QuestionResamples, columns_of_scores, summarise_columns
+from arena.leaderboard.schema import MetricSummary
 from arena.metrics import METRICS
 from arena.metrics.case import Case
 from arena.plan import PlannedCell
-from arena.report.metric_summary import summarise_columns
-from arena.report.question_resamples import QuestionResamples
-from arena.report.schema import MetricSummary
-from arena.report.score_columns import columns_of_scores
 from arena.scoring import CellScores
 from arena.types import Dataset, Outcome, RunRecord, sum_known
 from experiments.serving.progress import FIGURES, CellProgress

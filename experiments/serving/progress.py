@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.gap import FLOOR
+from arena.leaderboard.schema import MetricSummary
 from arena.llm import is_fake
-from arena.report.gap import FLOOR
-from arena.report.leaderboard import Leaderboard
-from arena.report.schema import MetricSummary
 from arena.types import GOLD_MODE
 
 Status = Literal["running", "stopped", "finished", "damaged"]

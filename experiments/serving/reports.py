@@ -25,7 +25,7 @@ def report_page(store: RunStore) -> str:
     Raises:
         UserError: the run or its data cannot be read.
     """
-    from arena.report.page.render import render
+    from arena.report.html import render
     from experiments.reporting.source import page_source
     from experiments.terminal.progress import Reporter
 

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from arena.errors import UserError
 from arena.files import read_json
-from arena.report.leaderboard import Leaderboard
-from arena.report.titles import warning_lines
+from arena.leaderboard.build import Leaderboard
+from arena.report.names import warning_lines
 from arena.store import FINISHED, LEADERBOARD, MANIFEST, RUNNING, RunStore
 from experiments.equalizing.folder import EQUAL_BUDGET
 from experiments.serving.holder import is_written

@@ -10,8 +10,8 @@ from time import perf_counter
 from arena.config import validate_config
 from arena.datasets import is_known_as, load_dataset
 from arena.errors import RunStoreError, UserError
-from arena.report.question_resamples import QuestionResamples
-from arena.report.schema import MetricSummary
+from arena.leaderboard.metrics import QuestionResamples
+from arena.leaderboard.schema import MetricSummary
 from arena.store import RunStore
 from arena.store.runs import RecordTail
 from arena.types import Dataset, RunRecord

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from arena.leaderboard.schema import MetricSummary
 from arena.report.figures import metric_text
-from arena.report.schema import MetricSummary
 from experiments.serving.progress import CellProgress, RunProgress
 
 

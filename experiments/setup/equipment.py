@@ -9,8 +9,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from arena.config import CalibratedThreshold, RunConfig, cache_dir, cache_folder, fingerprint, qdrant_key
+from arena.leaderboard.validity import index_of, truncation_statement
 from arena.protocols import Evaluator, Reranker, Router
-from arena.report.validity import index_of, truncation_statement
 from arena.types import Dataset, Document
 from experiments.setup.external import ExternalSources, SecondIndex, live_search, second_corpus
 from experiments.terminal.progress import Reporter

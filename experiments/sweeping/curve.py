@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from arena.report.comparisons import LEVEL
-from arena.report.contest import Contender, compare
-from arena.report.question_resamples import Ids, QuestionResamples
+from arena.leaderboard.contest import Contender, compare
+from arena.leaderboard.metrics import Ids, QuestionResamples
+from arena.leaderboard.schema import LEVEL
 from arena.statistics.intervals import Values, mean_interval
 from arena.statistics.thresholds import elbow
 from experiments.sweeping.point import short_values

@@ -13,8 +13,7 @@ from arena.report.figures import (
     tokens_text,
     usd_text,
 )
-from arena.report.text_rows import Rows
-from arena.report.text_table import Part, print_parts
+from arena.report.text import Part, Rows, print_parts
 from arena.store import FINISHED
 from experiments.sweeping.curve import MARGIN, BesideBest, Curve
 from experiments.sweeping.dry import ASKED, ExpectedPoint

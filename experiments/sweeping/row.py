@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.report.leaderboard import CellSummary, Leaderboard
-from arena.report.schema import MetricSummary
-from arena.report.validity import ValidityWarning, concerning
+from arena.leaderboard.build import CellSummary, Leaderboard
+from arena.leaderboard.schema import MetricSummary
+from arena.leaderboard.validity import ValidityWarning, concerning
 from arena.store import RunStore
 from experiments.reviewing.cell_text import no_formula
 from experiments.sweeping.point import Point

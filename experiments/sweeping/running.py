@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
 from arena.store import FINISHED, RunStore
 from experiments.manifests.extending import check_version
 from experiments.manifests.manifest import new_manifest

@@ -11,7 +11,7 @@ from arena.config import tracking_uri
 from arena.config.sweep import SweptConfig, load_sweep
 from arena.datasets import load_dataset
 from arena.errors import RunInterrupted
-from arena.report.question_resamples import QuestionResamples
+from arena.leaderboard.metrics import QuestionResamples
 from arena.store import FINISHED, RUNNING
 from arena.tracking import check_store
 from experiments.sweeping.curve import QUALITY, Curve, curves_of

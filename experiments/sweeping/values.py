@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from arena.report.question_resamples import Ids
+from arena.leaderboard.metrics import Ids
 from arena.statistics.intervals import Values
 from arena.store import QUESTIONS, SCORES, RunStore
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
-from arena.report.text_table import natural_chars
+from arena.report.text import natural_chars
 from experiments.terminal.console import Console
 
 

@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from arena.files import read_regular
-from arena.report.page.render import render
+from arena.report.html import render
 from arena.scoring import ScoreTable
 from arena.scoring.table import question_columns, score_columns
 from arena.store import CALLS, LEADERBOARD, QUESTIONS, REPORT, SCORES, RunStore

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.report.leaderboard import Leaderboard
-from arena.report.markdown import render_markdown
+from arena.leaderboard.build import Leaderboard
+from arena.report.console import render_markdown
 from experiments.quoted import README, RESULTS, ROOT, with_block
 
 RESULT_FILES = sorted(RESULTS.glob("*.json"))

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from arena.report.page.render import render
+from arena.report.html import render
 from arena.types import Dataset, Document, Gold, Question, RunRecord
 from tests.browser.conftest import Opened, Opening
 from tests.samples import answered, small_dataset

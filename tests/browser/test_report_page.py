@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.report.page.render import render
+from arena.report.html import render
 from arena.types import Cell, Document, RunRecord
 from tests.browser.conftest import Opened, Opening
 from tests.samples import call

@@ -9,7 +9,7 @@ from typing import Any
 
 from arena.config import RunConfig
 from arena.datasets import load_dataset
-from arena.report.leaderboard import build_leaderboard
+from arena.leaderboard.build import build_leaderboard
 from arena.scoring import score_records
 from arena.scoring.table import QUESTION_TYPES, SCORE_TYPES, question_columns, score_columns
 from arena.store import QUESTIONS, SCORES, RunStore

@@ -13,8 +13,8 @@ import pytest
 from arena.config import JudgeConfig, JudgeModel
 from arena.datasets import load_dataset
 from arena.judges.subject import subject_of
+from arena.leaderboard.build import Leaderboard
 from arena.metrics import Case
-from arena.report.leaderboard import Leaderboard
 from arena.store import RunStore
 from arena.types import Score, Verdict
 from tests.integration.conftest import Arena, Done

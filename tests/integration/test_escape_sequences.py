@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
-from arena.report.text_table import natural_chars
+from arena.report.text import natural_chars
 from experiments.terminal.console import Console, put, visible
 from experiments.terminal.printing import print_table
 from experiments.terminal.progress import Reporter

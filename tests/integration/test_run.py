@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from arena.leaderboard.build import Leaderboard
 from arena.metrics import METRICS
-from arena.report.leaderboard import Leaderboard
 from arena.store.journal import read
 from arena.types import RunRecord
 from tests.integration.conftest import Arena

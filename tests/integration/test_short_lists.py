@@ -12,7 +12,7 @@ from ir_measures import P, R, Success, nDCG
 
 from arena.datasets.jsonl import write_jsonl
 from arena.datasets.records import fingerprint
-from arena.report.leaderboard import CellSummary
+from arena.leaderboard.build import CellSummary
 from arena.store import RunStore
 from arena.types import Dataset, Document, Gold, Question
 from experiments.runs.study import read_leaderboard

@@ -10,7 +10,7 @@ import pytest
 
 from arena.datasets.jsonl import write_jsonl
 from arena.errors import RunStoreError
-from arena.report.leaderboard import CellSummary, Leaderboard
+from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.store import RunStore
 from arena.tracking import EXPERIMENT, Tracked, local_uri, track
 from tests.integration.finished_run import CELLS, LONG_PROMPT, small_records, write_finished_run

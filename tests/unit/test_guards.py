@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from arena.judges.judge import JudgeTally
-from arena.report.guarding import guard_cells
+from arena.leaderboard.diagnosis import guard_cells
 from arena.scoring import CellScores, ScoreTable, usage_of
 from arena.scoring.guards import ENOUGH_QUESTIONS, check_cells
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell, Decision, RunRecord, Score, Verdict

@@ -11,9 +11,9 @@ import pytest
 from arena.errors import ProviderDownError
 from arena.judges.judge import judge_of
 from arena.judges.reading import score_of
+from arena.leaderboard.metrics import COVERAGE_FLOOR, summarise_metric
 from arena.llm import LLMClient
 from arena.metrics.case import Case
-from arena.report.metric_summary import COVERAGE_FLOOR, summarise_metric
 from arena.types import JudgeMetric, Score, Verdict
 from tests.samples import answered
 from tests.unit.judges.court import case_of, verdict_on

@@ -11,12 +11,12 @@ from arena.config import LLMSettings
 from arena.errors import BudgetError, ModelSetupError
 from arena.judges.judge import JudgeTally, check_can_judge, judge_of
 from arena.judges.subject import NEEDS
+from arena.leaderboard.judge_card import summarise_judges
 from arena.llm import LLMClient
 from arena.llm.limits import Budget
 from arena.metrics.case import JUDGE_FAILED
 from arena.protocols import ModelRequest, Reply
-from arena.report.judge_card import summarise_judges
-from arena.report.judges_table import judge_notes
+from arena.report.sections.judges import judge_notes
 from arena.types import CallAttempt, JudgeMetric, PaidAttempt, Verdict
 from tests.letter_embedder import LetterEmbedder
 from tests.unit.judges.court import rule, turns_of, usual_case, verdict_on

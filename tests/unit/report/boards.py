@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from arena.report.comparisons import Ranks
-from arena.report.leaderboard import CellSummary, DatasetSummary, Leaderboard
-from arena.report.schema import LatencySummary, MetricSummary, TokenSummary
-from arena.report.spending import PriceSource, SpendingSummary
+from arena.leaderboard.build import CellSummary, DatasetSummary, Leaderboard
+from arena.leaderboard.cells import PriceSource, SpendingSummary
+from arena.leaderboard.schema import LatencySummary, MetricSummary, Ranks, TokenSummary
 from arena.types import Scalar
 
 SOUND = MetricSummary(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from arena.report.leaderboard import Leaderboard, build_leaderboard
+from arena.leaderboard.build import Leaderboard, build_leaderboard
 from arena.scoring import score_records
 from arena.types import Cell, Dataset, Document, Gold, Question, RunRecord
 from tests.samples import answered, cell, failed

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.report.metric_summary import summarise_columns
-from arena.report.question_resamples import QuestionResamples
-from arena.report.schema import MetricSummary
-from arena.report.score_columns import ScoreColumns
+from arena.leaderboard.metrics import QuestionResamples, ScoreColumns, summarise_columns
+from arena.leaderboard.schema import MetricSummary
 from arena.types import Question, Score
 
 

@@ -4,8 +4,8 @@ import io
 
 from rich.console import Console
 
-from arena.report.abstention_table import abstention_rows, print_abstention
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
+from arena.report.sections.judges import abstention_rows, print_abstention
 from tests.unit.report.boards import NOT_DEFINED, SOUND, board, row
 
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from arena.report.breakdown import break_down
-from arena.report.question_resamples import QuestionResamples
-from arena.report.score_columns import ScoreColumns
+from arena.leaderboard.cells import break_down
+from arena.leaderboard.metrics import QuestionResamples, ScoreColumns
 from arena.types import Question, Score
 
 QUESTIONS = (

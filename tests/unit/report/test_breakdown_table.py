@@ -4,8 +4,8 @@ import io
 
 from rich.console import Console
 
-from arena.report.breakdown_table import breakdown_tables, print_breakdown
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
+from arena.report.sections.breakdown import breakdown_tables, print_breakdown
 from tests.unit.report.boards import board, row
 from tests.unit.report.contests import GOOD, POOR, board_of, run_of
 

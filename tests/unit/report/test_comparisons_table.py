@@ -6,8 +6,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from arena.report.comparisons_table import comparison_rows, print_comparisons
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
+from arena.report.sections.comparisons import comparison_rows, print_comparisons
 from tests.samples import cell
 from tests.unit.report.boards import board, row
 from tests.unit.report.contests import MIDDLING, board_of, run_of, three_cells

@@ -6,8 +6,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from arena.leaderboard.build import Leaderboard
 from arena.report.console import print_leaderboard
-from arena.report.leaderboard import Leaderboard
 from tests.unit.report.boards import METRIC_NAMES, PATCHY, WITHHELD, board, row
 
 FULL = board(row(llm=None), row("vanilla", "dense"), row("closed_book", "none"))

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from arena.datasets.world import make_world
-from arena.report.contamination import ContaminationProbe
-from arena.report.contamination_words import left_out_note, plain, verdict
-from arena.report.leaderboard import Leaderboard, build_leaderboard
+from arena.leaderboard.build import Leaderboard, build_leaderboard
+from arena.leaderboard.contamination import ContaminationProbe
+from arena.report.sections.contamination import left_out_note, plain, verdict
 from arena.scoring import score_records
 from arena.types import Cell, Dataset, Gold, Question, RunRecord
 from tests.samples import answered, cell, failed

@@ -6,11 +6,9 @@ import io
 
 from rich.console import Console
 
-from arena.report.contamination_table import print_contamination
-from arena.report.contamination_words import origin_note
-from arena.report.leaderboard import Leaderboard
-from arena.report.page.contamination_view import contamination_view
-from arena.report.page.marks import marks_of
+from arena.leaderboard.build import Leaderboard
+from arena.report.names import marks_of
+from arena.report.sections.contamination import contamination_view, origin_note, print_contamination
 from tests.unit.report.page.pages import said
 from tests.unit.report.test_contamination import board_of, of_another, one_in_three, right
 

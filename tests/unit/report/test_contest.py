@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.report.comparisons import Ranks
-from arena.report.contest import Contender, Standing, compare
-from arena.report.question_resamples import QuestionResamples
+from arena.leaderboard.contest import Contender, Standing, compare
+from arena.leaderboard.metrics import QuestionResamples
+from arena.leaderboard.schema import Ranks
 from arena.statistics.intervals import SPREAD_FLOOR, Values
 from arena.statistics.significance import detectable_difference
 from arena.types import Question

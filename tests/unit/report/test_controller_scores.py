@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from arena.metrics.controllers import ControllerTally, GraderTally, RetrievalTally, Rewrite, RouteTally
-from arena.report.controller_scores import (
+from arena.leaderboard.controllers import (
     ControllerScores,
     GraderScores,
     RewriteScores,
@@ -9,7 +8,8 @@ from arena.report.controller_scores import (
     RouteCount,
     summarise_controller_scores,
 )
-from arena.report.controller_scores_table import controller_score_lines
+from arena.metrics.controllers import ControllerTally, GraderTally, RetrievalTally, Rewrite, RouteTally
+from arena.report.sections.controllers import controller_score_lines
 from arena.types import Cell
 
 ROUTER = Cell("adaptive", "hybrid", "fake:", {"policy": "classifier"})

@@ -7,11 +7,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from arena.leaderboard.build import CellSummary, Leaderboard, build_leaderboard
+from arena.leaderboard.controllers import ControllerScores, ran_at, summarise_controllers
 from arena.metrics.controllers import DecisionTally
-from arena.report.controller_scores import ControllerScores
-from arena.report.controllers import ran_at, summarise_controllers
-from arena.report.controllers_table import controller_notes, print_controllers
-from arena.report.leaderboard import CellSummary, Leaderboard, build_leaderboard
+from arena.report.sections.controllers import controller_notes, print_controllers
 from arena.scoring import score_records
 from arena.types import Dataset, Decision
 from tests.samples import answered

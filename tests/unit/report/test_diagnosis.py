@@ -6,12 +6,18 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from arena.leaderboard.diagnosis import (
+    MIN_QUESTIONS,
+    SYMPTOMS,
+    FailureSummary,
+    Symptom,
+    diagnose,
+    summarise_failures,
+    typical_tokens,
+)
+from arena.leaderboard.schema import MetricSummary
 from arena.metrics.failures import Finding
-from arena.report.diagnosis import Symptom, diagnose, typical_tokens
-from arena.report.diagnosis_table import figures_text, print_diagnosis, symptom_text
-from arena.report.failures import FailureSummary, summarise_failures
-from arena.report.schema import MetricSummary
-from arena.report.symptoms import MIN_QUESTIONS, SYMPTOMS
+from arena.report.sections.failures import figures_text, print_diagnosis, symptom_text
 from arena.types import GOLD_MODE
 from tests.unit.report.boards import board, row
 

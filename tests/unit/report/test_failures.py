@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.diagnosis import FailureCount, FailureSummary, summarise_failures
 from arena.metrics.failures import CLASSES, Finding
-from arena.report.failures import FailureCount, FailureSummary, summarise_failures
-from arena.report.failures_table import class_notes, failure_rows, print_failures
-from arena.report.leaderboard import Leaderboard
+from arena.report.sections.failures import class_notes, failure_rows, print_failures
 from tests.unit.report.boards import board, row
 
 FINDINGS = [

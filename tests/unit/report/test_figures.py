@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.report.comparisons import Ranks
+from arena.leaderboard.schema import LatencySummary, MetricSummary, Ranks, TokenSummary
 from arena.report.figures import (
     metric_text,
     p_text,
@@ -17,7 +17,6 @@ from arena.report.figures import (
     tokens_text,
     usd_text,
 )
-from arena.report.schema import LatencySummary, MetricSummary, TokenSummary
 from arena.types import Score
 from tests.unit.report.boards import NOT_DEFINED, PATCHY, SOUND, WITHHELD, row
 from tests.unit.report.summaries import summary_of

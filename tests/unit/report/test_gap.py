@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arena.report.gap import GapSummary, Reader, gaps
-from arena.report.question_resamples import QuestionResamples
+from arena.leaderboard.gap import GapSummary, Reader, gaps
+from arena.leaderboard.metrics import QuestionResamples
 from arena.types import Cell, Question
 
 IDS = tuple(f"q{place:03}" for place in range(100))

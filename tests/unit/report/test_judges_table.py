@@ -5,8 +5,8 @@ from typing import Any
 
 from rich.console import Console
 
-from arena.report.judge_card import Agreement, JudgeCard
-from arena.report.judges_table import judge_notes, print_judges
+from arena.leaderboard.judge_card import Agreement, JudgeCard
+from arena.report.sections.judges import judge_notes, print_judges
 from tests.unit.report.boards import board, row
 
 

@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from arena.config import PriceConfig
+from arena.leaderboard.build import Leaderboard, build_leaderboard
 from arena.prices import PriceTable
-from arena.report.leaderboard import Leaderboard, build_leaderboard
 from arena.scoring import score_records
 from arena.types import Cell, Dataset, LLMCall, RunRecord
 from tests.samples import answered, call, cell, failed

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from arena.report.guarding import GuardFinding
-from arena.report.legend import DRY_RUN, caption, legend, notes
-from arena.report.markdown import render_markdown
-from arena.report.rows import COLUMNS
+from arena.leaderboard.diagnosis import GuardFinding
+from arena.report.console import render_markdown
+from arena.report.sections.leaderboard import COLUMNS
+from arena.report.sections.limits import DRY_RUN, caption, legend, notes
 from tests.unit.report.boards import PATCHY, WITHHELD, board, row
 from tests.unit.report.contests import board_of, three_cells
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.report.metric_summary import COVERAGE_FLOOR
+from arena.leaderboard.metrics import COVERAGE_FLOOR
 from arena.types import Partial, Score
 from tests.unit.report.summaries import summary_of
 

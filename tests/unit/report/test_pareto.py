@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.report.pareto import pareto_front
+from arena.leaderboard.planes import pareto_front
 
 
 def test_by_hand() -> None:

@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arena.report.leaderboard import Leaderboard
-from arena.report.pareto import pareto_front
-from arena.report.planes import Plane
-from arena.report.question_resamples import QuestionResamples
+from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.metrics import QuestionResamples
+from arena.leaderboard.planes import Plane, pareto_front
 from arena.types import Cell, RunRecord
 from tests.samples import call, cell
 from tests.unit.report.contests import IDS, ORACLE, board_of, run_of, sixty_questions

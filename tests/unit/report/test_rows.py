@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from arena.report.guarding import GuardFinding
-from arena.report.rows import COLUMNS, columns_of, leaderboard_rows, narrowings
+from arena.leaderboard.diagnosis import GuardFinding
+from arena.report.sections.leaderboard import COLUMNS, columns_of, leaderboard_rows, narrowings
 from tests.unit.report.boards import METRIC_NAMES, NOT_DEFINED, PATCHY, SOUND, board, row
 
 ALWAYS = ["n", "recall", "F1", "tokens"]

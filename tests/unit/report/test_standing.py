@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
 from tests.samples import answered, cell
 from tests.unit.report.contests import (
     CLOSED_BOOK,

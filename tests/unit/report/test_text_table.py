@@ -7,9 +7,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from arena.report.details import print_details
-from arena.report.text_rows import Rows
-from arena.report.text_table import Part, print_parts, strips
+from arena.report.console import print_details
+from arena.report.text import Part, Rows, print_parts, strips
 from tests.unit.report.boards import board, row
 
 WIDE = Rows(("name", *(f"[b]figure\n{n}" for n in range(12))), (("[i]cell", *["0.123456"] * 12),), 1)

@@ -7,14 +7,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from arena.report.console import print_leaderboard
-from arena.report.leaderboard import Leaderboard, build_leaderboard
-from arena.report.legend import notes
-from arena.report.markdown import render_markdown
-from arena.report.page.limits import limits, warnings
-from arena.report.page.marks import marks_of
-from arena.report.titles import warning_lines
-from arena.report.validity import IndexFacts, ValidityWarning, concerning, index_facts, size_statement
+from arena.leaderboard.build import Leaderboard, build_leaderboard
+from arena.leaderboard.validity import IndexFacts, ValidityWarning, concerning, index_facts, size_statement
+from arena.report.console import print_leaderboard, render_markdown
+from arena.report.names import marks_of, warning_lines
+from arena.report.sections.limits import limits, notes, warnings
 from arena.scoring import score_records
 from arena.types import Cell, Dataset, Decision, RunRecord
 from tests.samples import answered, call
@@ -130,7 +127,7 @@ def test_few_questions_cut_replies_fakes_and_withheld_means_are_warnings() -> No
 
 
 def test_what_is_no_result_is_said_once_for_all_its_cells() -> None:
-    from arena.report.guarding import GuardFinding
+    from arena.leaderboard.diagnosis import GuardFinding
 
     stuck = GuardFinding(guard="constant_judge", message="j said 1 of each of 240 answers", metric="answer_accuracy")
     cells = [row(f"s{number}").model_copy(update={"guards": [stuck]}) for number in range(12)]

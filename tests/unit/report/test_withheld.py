@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from arena.report.legend import legend, notes
+from arena.report.sections.limits import legend, notes
 from tests.unit.report.boards import board, row, spent
 
 

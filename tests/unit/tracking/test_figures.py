@@ -4,13 +4,11 @@ from typing import Any
 
 import pytest
 
-from arena.report.comparisons import Ranks
-from arena.report.controllers import BranchSummary, ControllerSummary
-from arena.report.failures import FailureCount, FailureSummary
-from arena.report.gap import GapSummary
-from arena.report.guarding import GuardFinding
-from arena.report.leaderboard import CellSummary, DatasetSummary, Leaderboard
-from arena.report.schema import LatencySummary, MetricSummary, TokenSummary
+from arena.leaderboard.build import CellSummary, DatasetSummary, Leaderboard
+from arena.leaderboard.controllers import BranchSummary, ControllerSummary
+from arena.leaderboard.diagnosis import FailureCount, FailureSummary, GuardFinding
+from arena.leaderboard.gap import GapSummary
+from arena.leaderboard.schema import LatencySummary, MetricSummary, Ranks, TokenSummary
 from arena.tracking.figures import cell_figures, run_figures
 
 F1 = MetricSummary(mean=0.5, ci_low=0.4, ci_high=0.6, n=9, coverage=0.9, lower_bound=0.45, upper_bound=0.55)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from arena.errors import RunStoreError
-from arena.report.leaderboard import DatasetSummary, Leaderboard
+from arena.leaderboard.build import DatasetSummary, Leaderboard
 from arena.store import RunStore
 from arena.tracking.finished import finished_run
 

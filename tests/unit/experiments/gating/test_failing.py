@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.report.question_resamples import QuestionResamples
+from arena.leaderboard.metrics import QuestionResamples
 from experiments.gating.doubts import Scored
 from experiments.gating.failing import failing_checks
 from experiments.gating.margins import margin_checks

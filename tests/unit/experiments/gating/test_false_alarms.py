@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from arena.report.question_resamples import QuestionResamples
+from arena.leaderboard.metrics import QuestionResamples
 from arena.types import Cell
 from experiments.gating.doubts import Scored
 from experiments.gating.margins import margin_checks

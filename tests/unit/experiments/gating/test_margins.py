@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from arena.leaderboard.metrics import QuestionResamples
 from arena.metrics.case import ABSTAINED, FAILED, NOT_JUDGED, PARTLY_JUDGED
-from arena.report.question_resamples import QuestionResamples
 from arena.scoring.guards import Finding
 from arena.types import Partial, Score
 from experiments.gating.doubts import Scored

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from arena.leaderboard.build import DatasetSummary, Leaderboard
+from arena.leaderboard.cells import CellSummary
 from arena.plan import PlannedCell, RunPlan
-from arena.report.cell_summary import CellSummary
-from arena.report.leaderboard import DatasetSummary, Leaderboard
 from arena.store import RunStore
 from arena.types import Cell
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
-from arena.report.cell_summary import CellSummary
-from arena.report.guarding import GuardFinding
-from arena.report.leaderboard import Leaderboard
+from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.cells import CellSummary
+from arena.leaderboard.diagnosis import GuardFinding
 from arena.store import RunStore
 from arena.types import Cell
 from experiments.papers.differences import badge_of, settings_beside

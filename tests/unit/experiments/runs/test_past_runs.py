@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from arena.leaderboard.build import build_leaderboard
 from arena.prices import PriceTable
-from arena.report.leaderboard import build_leaderboard
 from arena.scoring import score_records
 from arena.store import RunStore
 from arena.types import Dataset, RunRecord

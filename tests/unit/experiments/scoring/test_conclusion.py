@@ -12,8 +12,8 @@ from arena.datasets import load_dataset
 from arena.datasets.jsonl import write_jsonl
 from arena.errors import RunStoreError
 from arena.judges.subject import subject_of
+from arena.leaderboard.build import Leaderboard
 from arena.metrics import METRICS, Case
-from arena.report.leaderboard import Leaderboard
 from arena.store import CALLS, LEADERBOARD, QUESTIONS, RUNNING, SCORES, RunStore
 from arena.types import Dataset, Document, RunRecord, Score, Verdict
 from experiments.scoring.conclusion import conclude_run, documents_of, open_past_run, rescore, score_run

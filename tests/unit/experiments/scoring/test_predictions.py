@@ -7,11 +7,11 @@ import pytest
 
 from arena.datasets.musique import read_official_gold, read_predictions
 from arena.errors import ConfigError, DatasetError
+from arena.leaderboard.build import CellSummary
 from arena.metrics import METRICS, Case, score_record
 from arena.metrics.answer import evaluate
 from arena.report.figures import tokens_text
-from arena.report.leaderboard import CellSummary
-from arena.report.withheld import spending_notes
+from arena.report.sections.limits import spending_notes
 from arena.types import Dataset
 from experiments.scoring.predictions import OF_RETRIEVALS, Predictions, predictions_board, score_predictions
 from tests.samples import answered

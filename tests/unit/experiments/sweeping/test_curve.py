@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from arena.config import RunConfig
-from arena.report.question_resamples import QuestionResamples
-from arena.report.schema import MetricSummary
+from arena.leaderboard.metrics import QuestionResamples
+from arena.leaderboard.schema import MetricSummary
 from arena.types import Question
 from experiments.sweeping.curve import Curve, curves_of
 from experiments.sweeping.output import print_sweep

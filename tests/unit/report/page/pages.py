@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-from arena.report.leaderboard import build_leaderboard
-from arena.report.page.quoted import Phrase
-from arena.report.page.source import FidelityCard, PageSource, PaperComparison
+from arena.leaderboard.build import build_leaderboard
+from arena.report.figures import Phrase
+from arena.report.source import FidelityCard, PageSource, PaperComparison
 from arena.scoring import score_records
 from arena.types import Dataset, RunRecord
 

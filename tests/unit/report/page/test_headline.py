@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from arena.report.guarding import GuardFinding
-from arena.report.leaderboard import CellSummary, Leaderboard
-from arena.report.page.headline import headline
-from arena.report.page.marks import marks_of
+from arena.leaderboard.build import CellSummary, Leaderboard
+from arena.leaderboard.diagnosis import GuardFinding
+from arena.report.names import marks_of
+from arena.report.sections.headline import headline
 from arena.types import Cell, RunRecord
 from tests.samples import cell
 from tests.unit.report.boards import NOT_DEFINED, SOUND, WITHHELD, board, row

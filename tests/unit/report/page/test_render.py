@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from arena.report.leaderboard import Leaderboard
-from arena.report.page.quoted import resolve
-from arena.report.page.render import render
-from arena.report.page.rules import rule_named
-from arena.report.page.source import FidelityCard, PageSource, PaperComparison
+from arena.leaderboard.build import Leaderboard
+from arena.report.figures import resolve, rule_named
+from arena.report.html import render
+from arena.report.source import FidelityCard, PageSource, PaperComparison
 from arena.types import Cell, Dataset, Document, Question
 from tests.samples import answered, cell, failed, small_dataset
 from tests.unit.report.contests import ORACLE, run_of, sixty_questions, three_cells

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.report.page.quoted import Quotes, path_of, resolve
-from arena.report.page.rules import rule_named, share_of_sum
+from arena.report.figures import Quotes, path_of, resolve, rule_named, share_of_sum
 from tests.unit.report.boards import board, row
 
 

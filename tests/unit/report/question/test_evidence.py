@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from arena.report.question.evidence import GoldDocument, gold_beyond, gold_documents, lanes_of, mark_of
+from arena.report.question import GoldDocument, gold_beyond, gold_documents, lanes_of, mark_of
 from arena.types import Answer, Gold
 from tests.samples import DOCUMENTS, GOLD
 

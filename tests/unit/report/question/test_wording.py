@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from arena.report.figures import UNDEFINED
-from arena.report.question.wording import changed_text, figure_text, request_text, visible_text
+from arena.report.question import changed_text, figure_text, request_text, visible_text
 from arena.types import Decision, RetrievalRequest
 
 

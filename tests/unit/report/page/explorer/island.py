@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.report.page.explorer.columns import DIGITS
+from arena.report.explorer.columns import DIGITS
 
 Column = list[str] | dict[str, list[str]]
 

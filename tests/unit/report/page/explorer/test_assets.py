@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.report.page.explorer import assets
+from arena.report.explorer import section as assets
 
 FOLDER = Path(str(files("arena.report.page.explorer")))
 SCRIPT, STYLE = assets.scripts(), assets.styles()

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from arena.report.page.explorer import explorer_section
-from arena.report.page.explorer.budget import TEXTS_CHARS, WORDS_CHARS, fitting_texts
-from arena.report.page.explorer.framing import island_chars, member
-from arena.report.page.explorer.shelf import DocumentShelf
-from arena.report.page.source import PageSource
+from arena.report.explorer.columns import island_chars, member
+from arena.report.explorer.documents import DocumentShelf
+from arena.report.explorer.section import TEXTS_CHARS, WORDS_CHARS, explorer_section, fitting_texts
+from arena.report.source import PageSource
 from arena.types import Dataset, Document
 from tests.samples import answered, small_dataset
 from tests.unit.report.page.explorer.island import Island

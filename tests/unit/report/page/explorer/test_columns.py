@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.report.page.explorer.columns import DIGITS, Figures, Integers, Steps, Vocabulary, cut_all, n_cut, planes
-from arena.report.question.wording import figure_text
+from arena.report.explorer.columns import DIGITS, Figures, Integers, Steps, Vocabulary, cut_all, n_cut, planes
+from arena.report.question import figure_text
 from tests.unit.report.page.explorer.island import figures, integers, steps
 
 COUNTS = st.integers(0, 2**40)

@@ -8,10 +8,10 @@ import pytest
 
 from arena.judges.subject import subject_of
 from arena.metrics.case import Case
-from arena.report.page.explorer import explorer_section
-from arena.report.page.explorer.framing import as_line, island_chars
-from arena.report.page.source import PageSource
-from arena.report.question.wording import changed_text, request_text
+from arena.report.explorer.columns import as_line, island_chars
+from arena.report.explorer.section import explorer_section
+from arena.report.question import changed_text, request_text
+from arena.report.source import PageSource
 from arena.scoring import score_records
 from arena.types import Dataset, Retrieval, RunRecord
 from tests.samples import answered, small_dataset

@@ -1,0 +1,293 @@
+"""The symptom table: which figures of a cell, taken together, tell what is wrong with it.
+
+Every threshold is ours: no paper sets them. They tell a figure that explains bad answers from one that does not, and
+no more; a cell at a border is read by its figures, which are always shown.
+
+What the figures of a cell are symptoms of, and where to act.
+
+What makes a cell, or one of its metrics, no result at all.
+
+Why the answers of a cell are wrong: one class per question, counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from statistics import median_low
+
+from pydantic import Field
+
+from arena.leaderboard.schema import MetricSummary, Row
+from arena.metrics.failures import CLASSES, Finding
+from arena.scoring import ScoreTable
+from arena.scoring.guards import check_cells
+from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
+
+
+class FailureCount(Row):
+    """Questions of one class of `arena.metrics.failures.CLASSES`, the right ones included."""
+
+    failure: str
+    n: int = Field(ge=1)
+
+
+class FailureSummary(Row):
+    """The waterfall of a cell: classes in the order of the table, those without a question left out; sums to n.
+
+    `broken_hops`: number of the hop (from 1) whose evidence was the first missing one -> wrongly answered questions.
+    """
+
+    counts: list[FailureCount]
+    broken_hops: dict[int, int] = Field(default_factory=dict)
+
+    @property
+    def n_questions(self) -> int:
+        return sum(count.n for count in self.counts)
+
+
+def summarise_failures(findings: Iterable[Finding]) -> FailureSummary:
+    """The waterfall of the findings of one cell, one per question. Raises KeyError for a class not in the table."""
+    counts: Counter[str] = Counter(dict.fromkeys(CLASSES, 0))
+    hops: Counter[int] = Counter()
+    for finding in findings:
+        counts[CLASSES[finding.failure].name] += 1
+        if finding.hop is not None:
+            hops[finding.hop] += 1
+    return FailureSummary(
+        counts=[FailureCount(failure=name, n=counts[name]) for name in CLASSES if counts[name]],
+        broken_hops=dict(sorted(hops.items())),
+    )
+
+
+MIN_QUESTIONS = 10
+"""Fewer say nothing: of ten, a share of one half is known to within 0.3 either way."""
+FINE_RECALL = 0.7
+"""Below, three of ten pieces of evidence never reach the reader, and no reader can make up for it."""
+LOW_PRECISION = 0.25
+"""Below, three of four documents shown are no evidence."""
+LOW_MRR = 0.5
+"""Below, the first evidence stands behind the second place on average (in the harmonic mean)."""
+FINE_FAITHFULNESS = 0.7
+"""Below, three of ten statements are not in what was shown."""
+LOW_ANSWER = 0.4
+"""Answer F1 or accuracy below which most answers are not the one asked for."""
+OFTEN_UNSUPPORTED = 0.3
+"""Share of unanswerable questions that are answered, from which on the reader does not know when to stop."""
+OFTEN_REFUSED = 0.1
+"""Share of all questions that were refused with all evidence in sight; each is an answer given away."""
+COSTLY = 2.0
+"""Times the tokens of the run's typical cell."""
+
+Figures = dict[str, float]
+"""Metric -> value; empty = there is nothing to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The figures of a cell, as far as they may be read.
+
+    `tokens`, `typical_tokens`: per question, of the cell and of the run's typical cell; None = not known.
+    """
+
+    metrics: Mapping[str, MetricSummary]
+    failures: FailureSummary | None
+    retrieval_mode: str
+    tokens: float | None
+    typical_tokens: float | None
+
+    def of(self, metric: str) -> Figures:
+        """The mean of a metric under its name; empty where it is undefined, withheld, or of too few questions."""
+        summary = self.metrics.get(metric)
+        if summary is None or summary.mean is None or summary.n < MIN_QUESTIONS:
+            return {}
+        return {metric: summary.mean}
+
+    def first_of(self, *metrics: str) -> Figures:
+        """The first of several metrics that can be read."""
+        return next((found for metric in metrics if (found := self.of(metric))), {})
+
+
+@dataclass(frozen=True, slots=True)
+class SymptomRule:
+    """One row of the table. `find` gives the figures that show the symptom, None or nothing where they do not."""
+
+    name: str
+    reading: str
+    where_to_act: str
+    find: Callable[[Signs], Figures | None]
+
+
+def _low(figures: Figures, limit: float) -> bool:
+    """Whether there is a figure, and it is below the limit."""
+    return any(value < limit for value in figures.values())
+
+
+def _fine(figures: Figures, limit: float) -> bool:
+    return any(value >= limit for value in figures.values())
+
+
+def _low_recall(signs: Signs) -> Figures | None:
+    recall = signs.of("retrieval_recall")
+    return recall if _low(recall, FINE_RECALL) and signs.retrieval_mode != GOLD_MODE else None
+
+
+def _noise(signs: Signs) -> Figures | None:
+    recall, precision = signs.of("retrieval_recall"), signs.of("retrieval_precision")
+    return recall | precision if _fine(recall, FINE_RECALL) and _low(precision, LOW_PRECISION) else None
+
+
+def _unfaithful(signs: Signs) -> Figures | None:
+    recall, precision = signs.of("retrieval_recall"), signs.of("retrieval_precision")
+    faithful = signs.first_of("faithfulness", "lexical_faithfulness")
+    evident = _fine(recall, FINE_RECALL) and _fine(precision, LOW_PRECISION)
+    return recall | precision | faithful if evident and _low(faithful, FINE_FAITHFULNESS) else None
+
+
+def _beside_the_point(signs: Signs) -> Figures | None:
+    recall, faithful = signs.of("retrieval_recall"), signs.first_of("faithfulness", "lexical_faithfulness")
+    answer = signs.first_of("answer_accuracy", "answer_f1")
+    grounded = _fine(recall, FINE_RECALL) and _fine(faithful, FINE_FAITHFULNESS)
+    return recall | faithful | answer if grounded and _low(answer, LOW_ANSWER) else None
+
+
+def _late(signs: Signs) -> Figures | None:
+    recall, mrr = signs.of("retrieval_recall"), signs.of("mrr")
+    return recall | mrr if _fine(recall, FINE_RECALL) and _low(mrr, LOW_MRR) else None
+
+
+def _dear_noise(signs: Signs) -> Figures | None:
+    precision = signs.of("retrieval_precision")
+    if not _low(precision, LOW_PRECISION) or signs.tokens is None or not signs.typical_tokens:
+        return None
+    times = signs.tokens / signs.typical_tokens
+    return precision | {"tokens_to_typical": times} if times >= COSTLY else None
+
+
+def _answers_anything(signs: Signs) -> Figures | None:
+    unsupported = signs.of("unsupported_claim")
+    return unsupported if _fine(unsupported, OFTEN_UNSUPPORTED) else None
+
+
+def _refuses(signs: Signs) -> Figures | None:
+    evidence_is_named = signs.of("retrieval_recall")
+    if signs.failures is None or signs.failures.n_questions < MIN_QUESTIONS or not evidence_is_named:
+        return None
+    refused = sum(count.n for count in signs.failures.counts if count.failure == "false_abstention")
+    share = {"refused_with_evidence": refused / signs.failures.n_questions}
+    return share if _fine(share, OFTEN_REFUSED) else None
+
+
+SYMPTOMS: tuple[SymptomRule, ...] = (
+    SymptomRule(
+        "low_recall",
+        "The evidence does not reach the reader: what it answers is decided before it reads.",
+        "Retrieval, by the classes of the failures: index_miss embedding and chunking, rank_miss a reranker or a "
+        "larger k, incomplete_chain a strategy that asks again, dropped_by_grader the grader.",
+        _low_recall,
+    ),
+    SymptomRule(
+        "noisy_context",
+        "The evidence is there among much that is none.",
+        "A reranker with a threshold, a smaller k, or refinement of passages.",
+        _noise,
+    ),
+    SymptomRule(
+        "unfaithful_reader",
+        "The evidence is there and clean, and the answers say what it does not.",
+        "The reader: its prompt, its size, its temperature; a check of faithfulness before answering.",
+        _unfaithful,
+    ),
+    SymptomRule(
+        "beside_the_point",
+        "The answers say what the passages say, and not what was asked.",
+        "The prompt, the form of the answer it asks for, or a rewritten question that was taken for the question.",
+        _beside_the_point,
+    ),
+    SymptomRule(
+        "evidence_ranked_late",
+        "The evidence is found, and stands behind passages that are none.",
+        "A reranker, or the weights of the lanes; with it, a smaller k.",
+        _late,
+    ),
+    SymptomRule(
+        "paying_for_noise",
+        "Most of what is read is no evidence, and reading it is what costs.",
+        "A smaller k, a reranker with a threshold, or fewer steps and candidates of the strategy.",
+        _dear_noise,
+    ),
+    SymptomRule(
+        "answers_the_unanswerable",
+        "It answers where the corpus holds no answer.",
+        "Abstention in the prompt, or a check whether the evidence suffices.",
+        _answers_anything,
+    ),
+    SymptomRule(
+        "refuses_the_answerable",
+        "It abstains with all evidence in sight.",
+        "Abstention in the prompt: it is too easy; or a reader that finds what it is shown.",
+        _refuses,
+    ),
+)
+"""The symptom table, from the evidence to the answer; several may apply."""
+
+
+class Symptom(Row):
+    """One row of the symptom table that applies. `figures`: metric -> the value that triggered it."""
+
+    name: str
+    reading: str
+    where_to_act: str
+    figures: dict[str, float]
+
+
+def diagnose(
+    metrics: Mapping[str, MetricSummary],
+    failures: FailureSummary | None = None,
+    *,
+    retrieval_mode: str,
+    tokens_per_question: float | None = None,
+    typical_tokens: float | None = None,
+) -> list[Symptom]:
+    """The symptoms of one cell, in the order of the table.
+
+    Args:
+        metrics: metric -> its summary. Judged faithfulness and accuracy are read where they are, else the lexical
+            test and answer F1; the figures say which.
+        failures: the cell's waterfall.
+        retrieval_mode: of the cell; what a control is handed is no symptom.
+        tokens_per_question: input and output.
+        typical_tokens: of the run, see `typical_tokens`.
+    """
+    signs = Signs(metrics, failures, retrieval_mode, tokens_per_question, typical_tokens)
+    return [
+        Symptom(name=rule.name, reading=rule.reading, where_to_act=rule.where_to_act, figures=figures)
+        for rule in SYMPTOMS
+        if (figures := rule.find(signs))
+    ]
+
+
+def typical_tokens(cells: Iterable[tuple[str, float | None]]) -> float | None:
+    """The lower median of the tokens per question of cells (retrieval mode, tokens) that retrieve and ask a model.
+
+    None where there are fewer than two: a cell is not dear beside itself.
+    """
+    spent = [tokens for mode, tokens in cells if mode not in (GOLD_MODE, NO_RETRIEVAL_MODE) and tokens]
+    return median_low(spent) if len(spent) > 1 else None
+
+
+class GuardFinding(Row):
+    """One reason why a cell (`metric` None) or a metric of it is invalid: it says nothing, and is not a score of 0."""
+
+    guard: str
+    message: str
+    metric: str | None = Field(default=None)
+
+
+def guard_cells(table: ScoreTable) -> Mapping[str, list[GuardFinding]]:
+    """Cell key -> what is wrong with it; every cell of `table` has an entry, empty where all is well."""
+    return {
+        key: [GuardFinding(guard=one.guard, message=one.message, metric=one.metric) for one in findings]
+        for key, findings in check_cells(table).items()
+    }

@@ -1,0 +1,367 @@
+"""Validity warnings: what a reader must know before any figure of a run is believed. They are data of the leaderboard.
+
+Everything that shows figures shows these, and nothing else decides what is worth a warning. A new one is a function of
+`Facts` in `_FINDERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import Field
+
+from arena.leaderboard.cells import CellSummary
+from arena.leaderboard.metrics import COVERAGE_FLOOR
+from arena.leaderboard.schema import Row
+from arena.llm import is_fake
+from arena.scoring import CellScores
+from arena.scoring.guards import ENOUGH_QUESTIONS
+from arena.scoring.table import FailedKind
+from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
+from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE
+
+LEAST_TO_DIFFER = 6
+"""Questions from which on a paired test at 5 % can show any difference: of 5 the least two-sided p is 2 / 2^5."""
+
+_NAMED = 3
+_MESSAGE_CHARS = 200
+
+
+class ValidityWarning(Row):
+    """One thing that limits what a run, or some of its cells, may be taken to say."""
+
+    code: str = Field(description="What kind it is, the same for every run.")
+    message: str = Field(description="The statement, without the names of the cells and without a full stop.")
+    cells: list[str] = Field(default_factory=list, description="Keys of the cells concerned. Empty: the whole run.")
+    figures: dict[str, float] = Field(default_factory=dict, description="What the statement rests on.")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFacts:
+    """An index that was searched. `limit_tokens`: what its model reads of a passage; None = not known.
+
+    `chunk_tokens`: of its chunks, None = whole documents. `fits_tokens`: the longest chunks of which none is cut off.
+    """
+
+    corpus: str
+    model: str
+    passages: int
+    truncated: int
+    limit_tokens: int | None = None
+    chunk_tokens: int | None = None
+    fits_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What warnings are found in.
+
+    `held`: questions of the dataset, None = not known. `dropped`: model -> settings it refused. `uncalibrated`: cell
+    key -> node -> thresholds that nobody chose for its judge. `fitted`: cell key -> questions of which a prompt had to
+    leave evidence out to fit the model's window. `failed`: cell key -> type of failure -> how often, and what it said.
+    """
+
+    cells: Sequence[CellSummary]
+    held: int | None = None
+    indexes: Sequence[IndexFacts] = ()
+    dropped: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    uncalibrated: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    fitted: Mapping[str, int] = field(default_factory=dict)
+    failed: Mapping[str, Mapping[str, FailedKind]] = field(default_factory=dict)
+
+
+def find_warnings(facts: Facts) -> list[ValidityWarning]:
+    """Every warning, what concerns the whole run first; the same facts give the same list."""
+    return [one for find in _FINDERS for one in find(facts)]
+
+
+def sentences(warnings: Iterable[ValidityWarning], names: Mapping[str, str]) -> list[str]:
+    """A sentence each; cells are named where not all of `names` (cell key -> its name) are concerned."""
+    return [_sentence(one, names) for one in warnings]
+
+
+def concerning(warnings: Iterable[ValidityWarning], cell: str) -> list[ValidityWarning]:
+    """Those of one cell, with those of the whole run."""
+    return [one for one in warnings if not one.cells or cell in one.cells]
+
+
+def index_facts(manifest: Mapping[str, Any]) -> list[IndexFacts]:
+    """The indexes of a run, as its manifest tells of them; one of an older run may not say all."""
+    config = manifest.get("config") or {}
+    embedder = ((manifest.get("identity") or {}).get("index") or {}).get("embedder") or {}
+    chunk_tokens = (config.get("chunking") or {}).get("tokens")
+    corpora = (
+        (manifest.get("index"), config.get("dataset")),
+        (manifest.get("second_index"), (config.get("external") or {}).get("dataset")),
+    )
+    return [
+        index_of(index, str(corpus), embedder, chunk_tokens)
+        for index, corpus in corpora
+        if index and "truncated_passages" in index
+    ]
+
+
+def index_of(
+    counted: Mapping[str, Any], corpus: str, embedder: Mapping[str, Any], chunk_tokens: int | None
+) -> IndexFacts:
+    """From what was counted in an index, and the identity of its embedder."""
+    return IndexFacts(
+        corpus,
+        str(embedder.get("model", "its model")),
+        counted["passages"],
+        counted["truncated_passages"],
+        embedder.get("max_length_tokens"),
+        chunk_tokens,
+        counted.get("fits_tokens"),
+    )
+
+
+def truncation_statement(index: IndexFacts) -> str:
+    """How many passages are cut off, where, and what would fit."""
+    limit = "" if index.limit_tokens is None else f"the {index.limit_tokens:,} tokens that "
+    return (
+        f"{index.truncated:,} of {index.passages:,} passages of {index.corpus} are longer than {limit}{index.model} "
+        f"reads, and the dense lane does not see their ends: {_what_fits(index)}"
+    )
+
+
+def dropped_parameters(cells: Iterable[CellScores]) -> dict[str, list[str]]:
+    """Model -> the settings it refused, so that it was asked without them."""
+    found: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        for model, names in cell.dropped.items():
+            found.setdefault(model, {}).update(names)
+    return {model: list(names) for model, names in found.items()}
+
+
+def uncalibrated_thresholds(cells: Iterable[CellScores]) -> dict[str, dict[str, list[float]]]:
+    """Cell key -> node -> the default thresholds to which it held the probabilities of a general model."""
+    return {
+        cell.cell.key: {node: sorted(values) for node, values in cell.decisions.uncalibrated.items()}
+        for cell in cells
+        if cell.decisions.uncalibrated
+    }
+
+
+def fitted_prompts(cells: Iterable[CellScores]) -> dict[str, int]:
+    """Cell key -> questions of which a prompt had to leave evidence out; cells without one are not there."""
+    found = {cell.cell.key: cell.decisions.controllers.get(FIT) for cell in cells}
+    return {key: node.questions for key, node in found.items() if node is not None}
+
+
+def failed_questions(cells: Iterable[CellScores]) -> dict[str, Mapping[str, FailedKind]]:
+    """Cell key -> what its questions failed with; cells without a failure are not there."""
+    return {cell.cell.key: cell.failed for cell in cells if cell.failed}
+
+
+def size_statement(asked: int) -> str:
+    """What so many questions can show at best, before it is known how far cells disagree."""
+    if asked < LEAST_TO_DIFFER:
+        return f"with {_questions(asked)} no difference between two cells, however large, can be shown at the 5% level"
+    least = detectable_difference(asked, discordance_sd(ASSUMED_DISCORDANCE))
+    if least >= 1.0:
+        return f"with {_questions(asked)} no difference between two cells is likely to be shown"
+    return (
+        f"with {_questions(asked)} two cells that disagree on {ASSUMED_DISCORDANCE:.0%} of them are told apart 4 times "
+        f"in 5 only if they truly differ by {least:.2f} or more"
+    )
+
+
+def _fake_readers(facts: Facts) -> Iterator[ValidityWarning]:
+    cells = [cell.cell for cell in facts.cells if cell.llm and is_fake(cell.llm)]
+    if cells:
+        yield ValidityWarning(
+            code="fake_reader",
+            message="a fake model wrote the answers: their figures say nothing about a language model",
+            cells=cells,
+        )
+
+
+def _few_questions(facts: Facts) -> Iterator[ValidityWarning]:
+    sizes: dict[int, list[str]] = {}
+    for cell in facts.cells:
+        if cell.n_questions < ENOUGH_QUESTIONS:
+            sizes.setdefault(cell.n_questions, []).append(cell.cell)
+    for asked, cells in sizes.items():
+        of = f" of {facts.held:,}" if facts.held is not None and facts.held > asked else ""
+        yield ValidityWarning(
+            code="few_questions",
+            message=f"only {asked:,}{of} questions were asked: {size_statement(asked)}",
+            cells=cells,
+            figures={"asked": asked, **({} if facts.held is None else {"held": facts.held})},
+        )
+
+
+def _truncated_passages(facts: Facts) -> Iterator[ValidityWarning]:
+    retrieving = [one.cell for one in facts.cells if one.retrieval_mode not in (GOLD_MODE, NO_RETRIEVAL_MODE)]
+    for index in facts.indexes:
+        if not index.truncated or not retrieving:
+            continue
+        figures = {
+            "truncated": index.truncated,
+            "passages": index.passages,
+            "limit_tokens": index.limit_tokens,
+            "chunk_tokens": index.chunk_tokens,
+            "fits_tokens": index.fits_tokens,
+        }
+        yield ValidityWarning(
+            code="truncated_passages",
+            message=truncation_statement(index),
+            cells=retrieving,
+            figures={name: value for name, value in figures.items() if value is not None},
+        )
+
+
+def _what_fits(index: IndexFacts) -> str:
+    already = ""
+    if index.chunk_tokens is not None:
+        already = (
+            f"chunks of {index.chunk_tokens:,} tokens are too long, because title and framing tokens are read with "
+            "each; "
+        )
+    if index.fits_tokens is not None:
+        return f"{already}chunk at most {index.fits_tokens:,} tokens (--set chunking.tokens={index.fits_tokens})"
+    if index.limit_tokens is not None:
+        return f"{already}chunk at most {index.limit_tokens:,} tokens less those of the longest title"
+    return f"{already}chunk them (--set chunking.tokens=N)"
+
+
+def _guards(facts: Facts) -> Iterator[ValidityWarning]:
+    """What is no result, each reason once with all cells that it concerns."""
+    found: dict[tuple[str, str | None, str], list[str]] = {}
+    for cell in facts.cells:
+        for one in cell.guards:
+            found.setdefault((one.guard, one.metric, one.message), []).append(cell.cell)
+    for (guard, metric, message), cells in found.items():
+        what = f"{metric} is no result" if metric else "no result"
+        yield ValidityWarning(
+            code=guard, message=f"{what}: {message}", cells=cells, figures={"cells": float(len(cells))}
+        )
+
+
+def _uncalibrated(facts: Facts) -> Iterator[ValidityWarning]:
+    found: dict[tuple[tuple[str, tuple[float, ...]], ...], list[str]] = {}
+    for key, nodes in facts.uncalibrated.items():
+        found.setdefault(tuple((node, tuple(values)) for node, values in nodes.items()), []).append(key)
+    for nodes_of, cells in found.items():
+        listed = ", ".join(f"{node} {' and '.join(f'{one:g}' for one in values)}" for node, values in nodes_of)
+        yield ValidityWarning(
+            code="uncalibrated_thresholds",
+            message=f"thresholds not calibrated for this judge ({listed}): `arena calibrate` chooses them on a "
+            "development split",
+            cells=cells,
+            figures={f"{node}/{number}": one for node, values in nodes_of for number, one in enumerate(values)},
+        )
+
+
+def _no_corrective_action(facts: Facts) -> Iterator[ValidityWarning]:
+    cells = [one.cell for one in facts.cells if one.params.get("external") == "off"]
+    if cells:
+        yield ValidityWarning(
+            code="no_corrective_action",
+            message="there is no second source (`external: off`), so a retrieval judged wrong is thrown away and "
+            "nothing is searched instead",
+            cells=cells,
+        )
+
+
+def _low_coverage(facts: Facts) -> Iterator[ValidityWarning]:
+    found: dict[str, dict[str, float]] = {}
+    for cell in facts.cells:
+        for metric, summary in cell.metrics.items():
+            if summary.coverage is not None and summary.mean is None:
+                found.setdefault(metric, {})[cell.cell] = summary.coverage
+    alike: dict[tuple[tuple[str, float], ...], list[str]] = {}
+    for metric, coverages in found.items():
+        alike.setdefault(tuple(coverages.items()), []).append(metric)
+    for known, metrics in alike.items():
+        named = ", ".join(metrics[:_NAMED]) + (f" and {len(metrics) - _NAMED} more" if len(metrics) > _NAMED else "")
+        least = min(coverage for _, coverage in known)
+        yield ValidityWarning(
+            code="low_coverage",
+            message=f"the mean of {named} is withheld: only {least:.1%} of the scores are known, and "
+            f"{COVERAGE_FLOOR:.0%} are needed",
+            cells=[cell for cell, _ in known],
+            figures={"coverage": least},
+        )
+
+
+def _cut_replies(facts: Facts) -> Iterator[ValidityWarning]:
+    cut = [one for one in facts.cells if one.n_truncated]
+    if cut:
+        total = sum(one.n_truncated for one in cut)
+        yield ValidityWarning(
+            code="cut_replies",
+            message=f"{_questions(total)} had a reply cut off at max_tokens: raise llm.max_tokens",
+            cells=[one.cell for one in cut],
+            figures={"questions": total},
+        )
+
+
+def _failed(facts: Facts) -> Iterator[ValidityWarning]:
+    cells: dict[str, list[str]] = {}
+    counts: dict[str, int] = {}
+    messages: dict[str, str] = {}
+    for key, kinds in facts.failed.items():
+        for kind, one in kinds.items():
+            cells.setdefault(kind, []).append(key)
+            counts[kind] = counts.get(kind, 0) + one.questions
+            messages.setdefault(kind, one.message)
+    for kind, keys in cells.items():
+        said = " ".join(messages[kind].split())
+        said = said if len(said) <= _MESSAGE_CHARS else f"{said[: _MESSAGE_CHARS - 3]}..."
+        yield ValidityWarning(
+            code="failed_questions",
+            message=f"{_questions(counts[kind])} failed with {kind}, the first with: {said}",
+            cells=keys,
+            figures={"questions": counts[kind]},
+        )
+
+
+def _fitted(facts: Facts) -> Iterator[ValidityWarning]:
+    if facts.fitted:
+        total = sum(facts.fitted.values())
+        yield ValidityWarning(
+            code="fitted_prompts",
+            message=f"prompts of {_questions(total)} were longer than the model's window, and evidence was left out of "
+            "them: chunk the documents (--set chunking.tokens=N), lower retrieval.k, or use a model with more room",
+            cells=list(facts.fitted),
+            figures={"questions": total},
+        )
+
+
+def _dropped(facts: Facts) -> Iterator[ValidityWarning]:
+    for model, names in facts.dropped.items():
+        yield ValidityWarning(
+            code="dropped_parameters", message=f"model {model!r} refuses {', '.join(names)}: it was asked without"
+        )
+
+
+_FINDERS: tuple[Callable[[Facts], Iterable[ValidityWarning]], ...] = (
+    _fake_readers,
+    _few_questions,
+    _truncated_passages,
+    _guards,
+    _uncalibrated,
+    _no_corrective_action,
+    _low_coverage,
+    _cut_replies,
+    _failed,
+    _fitted,
+    _dropped,
+)
+
+
+def _sentence(one: ValidityWarning, named: Mapping[str, str]) -> str:
+    if not one.cells or set(one.cells) >= set(named):
+        return f"{one.message[0].upper()}{one.message[1:]}."
+    names = [named.get(cell, cell) for cell in one.cells]
+    if len(names) > _NAMED:
+        return f"{len(names)} cells ({', '.join(names[:_NAMED])}, ...): {one.message}."
+    return f"{', '.join(names)}: {one.message}."
+
+
+def _questions(count: int) -> str:
+    return "1 question" if count == 1 else f"{count:,} questions"

@@ -1,0 +1,168 @@
+"""The documents of the page: numbered as they are first named, their texts written once.
+
+Retrievals as tables. Equal ones of a question are held once: equal requests give equal hits in every cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from arena.report.explorer.columns import Beyond, Cut, Hits, Integers, Lane, Retrievals, Vocabulary
+from arena.report.question import GoldDocument, gold_beyond, request_text
+from arena.types import Document, Hit, Retrieval
+
+MEMBER_CHARS = 100_000
+"""Texts are put into one member until it holds this many characters: enough to compress, little to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextMember:
+    """The texts of the documents from number `first` on; None = not known."""
+
+    first: int
+    texts: list[Cut | None]
+
+
+class DocumentShelf:
+    """Documents by number. One that no record and no gold names has none, and is not in the page."""
+
+    def __init__(self, documents: Mapping[str, Document]) -> None:
+        self._documents = documents
+        self._numbers: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def number(self, doc_id: str) -> int:
+        """The number of a document, from 0; the next one if it has not been named."""
+        return self._numbers.setdefault(doc_id, len(self._numbers))
+
+    def names(self) -> dict[str, list[str | None]]:
+        """Ids and titles, in the order of the numbers; a title is None where the document is not known."""
+        titles = [found.title if (found := self._documents.get(one)) else None for one in self._numbers]
+        return {"ids": list(self._numbers), "titles": titles}
+
+    def texts(self, chars: int | None) -> Iterator[Cut | None]:
+        """Every text in the order of the numbers, cut to `chars` characters (None: whole)."""
+        for doc_id in self._numbers:
+            document = self._documents.get(doc_id)
+            if document is None:
+                yield None
+            elif chars is None or len(document.text) <= chars:
+                yield document.text
+            else:
+                yield document.text[:chars], len(document.text) - chars
+
+    def members(self, chars: int | None) -> Iterator[TextMember]:
+        """`texts` in pieces that can be read one at a time."""
+        first, held, kept = 0, 0, list[Cut | None]()
+        for text in self.texts(chars):
+            kept.append(text)
+            held += text_chars(text)
+            if held >= MEMBER_CHARS:
+                yield TextMember(first, kept)
+                first, held, kept = first + len(kept), 0, []
+        if kept:
+            yield TextMember(first, kept)
+
+
+def text_chars(text: Cut | None) -> int:
+    """Characters of it that are in the page."""
+    return 0 if text is None else len(text) if isinstance(text, str) else len(text[0])
+
+
+Seen = tuple[object, ...]
+"""All that tells one retrieval of a question from another, in one flat tuple."""
+
+
+@dataclass(slots=True)
+class QuestionShelf:
+    """One question of a chunk. `labels`: the words of its gold documents' labels.
+
+    `documents`: id -> its number here, gold first; `pool`: retrieval -> its number here.
+    """
+
+    slot: int
+    text: str
+    gold: Sequence[GoldDocument]
+    labels: Sequence[int | None] = ()
+    documents: dict[str, int] = field(default_factory=dict)
+    pool: dict[Seen, int] = field(default_factory=dict)
+    first_retrieval: int | None = None
+
+    def __post_init__(self) -> None:
+        for one in self.gold:
+            self.number(one.doc_id)
+
+    def number(self, doc_id: str) -> int:
+        """The number of a document, from 0; the next one if it has not been named."""
+        return self.documents.setdefault(doc_id, len(self.documents))
+
+    def numbers(self, doc_ids: Iterable[str]) -> list[int]:
+        """`number` of each."""
+        return [self.number(doc_id) for doc_id in doc_ids]
+
+    def shelved(self, shelf: DocumentShelf) -> list[int]:
+        """Its documents by their numbers in the page."""
+        return [shelf.number(doc_id) for doc_id in self.documents]
+
+
+class RetrievalPool:
+    """The retrievals of a chunk. `lanes`: lane -> ranks and scores of its hits, a row for every hit."""
+
+    def __init__(self, words: Vocabulary) -> None:
+        self._words = words
+        self.retrievals, self.hits, self.beyond = Retrievals(), Hits(), Beyond()
+        self.lanes: dict[str, Lane] = {}
+
+    def add(self, retrieval: Retrieval, question: QuestionShelf) -> int:
+        """Hold a retrieval; where it stands, counted from the question's first one."""
+        seen = _identity(retrieval)
+        if seen not in question.pool:
+            if question.first_retrieval is None:
+                question.first_retrieval = len(self.retrievals.question)
+            question.pool[seen] = len(self.retrievals.question) - question.first_retrieval
+            self._append(retrieval, question)
+        return question.pool[seen]
+
+    def _append(self, retrieval: Retrieval, question: QuestionShelf) -> None:
+        rows, request = self.retrievals, retrieval.request
+        beyond = gold_beyond(retrieval.beyond, question.gold)
+        rows.question.append(question.slot)
+        rows.query.append(None if request.query == question.text else self._words.number(request.query))
+        rows.request.append(self._words.number(request_text(request)))
+        rows.n_hits.append(len(retrieval.hits))
+        rows.n_dropped.append(len(retrieval.dropped))
+        rows.n_beyond.append(len(retrieval.beyond))
+        rows.n_gold_beyond.append(len(beyond))
+        self._append_hits((*retrieval.hits, *retrieval.dropped), question)
+        for place, document in beyond:
+            self.beyond.document.append(question.number(document.doc_id))
+            self.beyond.place.append(place)
+
+    def _append_hits(self, hits: Sequence[Hit], question: QuestionShelf) -> None:
+        rows, before = self.hits, len(self.hits.rank)
+        rows.document.extend(question.numbers(hit.doc_id for hit in hits))
+        rows.passage.extend([self._words.number(_other(hit.passage_id, hit.doc_id)) for hit in hits])
+        rows.start.extend([hit.span[0] if hit.span else None for hit in hits])
+        rows.end.extend([hit.span[1] if hit.span else None for hit in hits])
+        rows.rank.extend([hit.rank for hit in hits])
+        rows.score.extend([hit.score for hit in hits])
+        for name in dict.fromkeys(name for hit in hits for name in hit.lanes):
+            if name not in self.lanes:
+                self.lanes[name] = Lane(Integers([None] * before))
+        for name, lane in self.lanes.items():
+            placed = [hit.lanes.get(name) for hit in hits]
+            lane.rank.extend([one.rank if one else None for one in placed])
+            lane.score.extend([one.score for one in placed if one])
+
+
+def _other(passage_id: str, doc_id: str) -> str | None:
+    return None if passage_id == doc_id else passage_id
+
+
+def _identity(retrieval: Retrieval) -> Seen:
+    hits = (*retrieval.hits, *retrieval.dropped)
+    counts = (len(retrieval.hits), len(retrieval.beyond))
+    return (retrieval.request, *counts, *[hit.passage_id for hit in hits], *[hit.score for hit in hits])

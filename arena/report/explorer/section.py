@@ -1,0 +1,392 @@
+"""The question explorer: what of a run goes into the page, and the page's part that shows it.
+
+Records and verdicts, read once each, into the chunks of their questions.
+
+The list of all questions, and every answer: what is searched and filtered before any chunk is opened.
+
+How much of a run fits the page, by the size of what is written, measured.
+
+Every question of every cell stays, with each hit, decision, score and call. What gives way where there is no room, in
+this order: the texts of documents, down to their first words; the lanes of the hits; the length of answers and of what
+controllers and judges wrote. The same run is always cut in the same places.
+
+The files of the explorer: its part of the page, its scripts as one, its styles.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any, TypeVar
+
+from arena.judges.subject import subject_of
+from arena.metrics.case import Case
+from arena.metrics.failures import CLASSES
+from arena.plan import Key
+from arena.report.explorer.chunk import CHUNK_QUESTIONS, Chunk
+from arena.report.explorer.columns import (
+    FLAGS,
+    OUTCOMES,
+    Cut,
+    Lines,
+    Vocabulary,
+    island_chars,
+    member,
+    members,
+    n_cut,
+    planes,
+)
+from arena.report.explorer.documents import DocumentShelf
+from arena.report.names import marks_of
+from arena.report.question import CellPage, gold_documents
+from arena.report.source import PageSource
+from arena.scoring import CellScores, ScoreTable
+from arena.types import Dataset, Question, RunRecord
+
+
+@dataclass(slots=True)
+class Filling:
+    """The chunks of a page in the making. `subjects`: what the records are that a judge may have spoken of."""
+
+    source: PageSource
+    questions: Sequence[Question]
+    chunks: list[Chunk]
+    places: Mapping[str, int]
+    cells: Mapping[str, tuple[int, CellScores]]
+    subjects: dict[Key, str] = field(default_factory=dict)
+
+    def add_record(self, record: RunRecord) -> None:
+        """One record; one that was not scored is no part of the page."""
+        number, cell = self.cells.get(record.cell.key, (0, None))
+        place = self.places.get(record.question_id)
+        if cell is None or place is None or record.question_id not in cell.scores:
+            return
+        question, slot = self.questions[place], place % CHUNK_QUESTIONS
+        gold = self.source.dataset.gold[record.question_id]
+        chunk = self.chunks[place // CHUNK_QUESTIONS]
+        if slot not in chunk:
+            chunk.open(slot, question, gold_documents(gold, self.source.documents))
+        chunk.add(slot, number, CellPage.of(record, cell, self.source.prices))
+        if self.source.table.judges is not None:
+            case = Case(record, question, gold, self.source.documents)
+            self.subjects[record.cell.key, record.question_id] = subject_of(case).sha
+
+    def add_verdicts(self) -> None:
+        """The verdicts on records that are as they were judged."""
+        for verdict in self.source.verdicts():
+            if self.subjects.get((verdict.cell, verdict.question_id)) == verdict.subject_sha:
+                place = self.places[verdict.question_id]
+                chunk, number = self.chunks[place // CHUNK_QUESTIONS], self.cells[verdict.cell][0]
+                chunk.add_verdict(place % CHUNK_QUESTIONS, number, verdict)
+
+
+def filled_chunks(source: PageSource, questions: Sequence[Question], metrics: Sequence[str]) -> list[Chunk]:
+    """The chunks of `questions`, in their order."""
+    filling = Filling(
+        source,
+        questions,
+        chunks=[Chunk(metrics) for _ in range(-(-len(questions) // CHUNK_QUESTIONS))],
+        places={question.question_id: place for place, question in enumerate(questions)},
+        cells={cell.cell.key: (number, cell) for number, cell in enumerate(source.table.cells)},
+    )
+    for record in source.records():
+        filling.add_record(record)
+    filling.add_verdicts()
+    return filling.chunks
+
+
+def metrics_of(source: PageSource) -> list[str]:
+    """Every metric of the run, in the order of the first record that has it."""
+    return list(
+        dict.fromkeys(
+            score.metric for cell in source.table.cells for scores in cell.scores.values() for score in scores
+        )
+    )
+
+
+def questions_of(table: ScoreTable, dataset: Dataset) -> list[Question]:
+    """The questions that any cell has a record of, in the order of the dataset."""
+    asked = {question_id for cell in table.cells for question_id in cell.scores}
+    return [question for question in dataset.questions if question.question_id in asked]
+
+
+def written_list(table: ScoreTable, questions: Sequence[Question], dataset: Dataset, chars: int) -> dict[str, Any]:
+    """Per question its id, text, kind, hops, shape and gold answers, each text cut to `chars` characters.
+
+    `outcome` and `finding`: question by question through the cells, the place in `OUTCOMES` and in `findings`; None
+    where a cell has no record.
+    """
+    findings, pairs = Vocabulary(), [(cell, one.question_id) for one in questions for cell in table.cells]
+    return {
+        "id": [question.question_id for question in questions],
+        "text": [_cut(question.text, chars) for question in questions],
+        "kind": [question.kind for question in questions],
+        "hops": planes(question.hops for question in questions),
+        "shape": [question.hop_shape for question in questions],
+        "gold": [[_cut(one, chars) for one in dataset.gold[question.question_id].answers] for question in questions],
+        "answerable": planes(int(dataset.gold[question.question_id].answerable) for question in questions),
+        "outcome": planes(_outcome(cell, question_id) for cell, question_id in pairs),
+        "finding": planes(findings.number(_finding(cell, question_id)) for cell, question_id in pairs),
+        "findings": findings.written(),
+    }
+
+
+class Answers:
+    """Every answer of every cell; the distinct ones are held once."""
+
+    def __init__(self, table: ScoreTable, questions: Sequence[Question]) -> None:
+        self._distinct = Vocabulary()
+        answers = (cell.answers.get(one.question_id) for one in questions for cell in table.cells)
+        self._numbers = planes([self._distinct.number(answer) for answer in answers])
+
+    def written(self, chars: int | None) -> dict[str, Any]:
+        """Distinct answers, cut to `chars` characters (None: whole), and the number of each, as in `written_list`."""
+        texts: list[Cut] = self._distinct.written(chars)
+        return {"texts": texts, "number": self._numbers}
+
+
+def _cut(text: str, chars: int) -> Cut:
+    return text if len(text) <= chars else (text[:chars], len(text) - chars)
+
+
+def _outcome(cell: CellScores, question_id: str) -> int | None:
+    usage = cell.usage.get(question_id)
+    return OUTCOMES.index(usage.outcome) if usage else None
+
+
+def _finding(cell: CellScores, question_id: str) -> str | None:
+    found = cell.failures.get(question_id)
+    return found.failure if found else None
+
+
+Length = TypeVar("Length")
+Made = TypeVar("Made")
+
+ISLAND_CHARS = 5_000_000
+"""What the explorer may take of a page."""
+
+CONTENTS_CHARS = 40_000
+"""Kept free for the table of contents."""
+
+WORDS_CHARS = (4_000, 1_000, 300, 100)
+"""Lengths to which answers and other texts of records are cut: the first with which they leave room for the rest."""
+
+TEXTS_CHARS = (None, 8_000, 4_000, 2_000, 1_400, 1_000, 700, 500, 350, 250, 180, 150, 120, 100, 80, 60, 40)
+"""Lengths to which documents are cut: the first that fits. None = whole; of none that fits, no text is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """Answers and words cut to `chars`; `n_cut` of them were longer."""
+
+    chars: int
+    answers: bytes
+    words: list[bytes]
+    n_cut: int
+
+    @property
+    def size(self) -> int:
+        """In characters of the island."""
+        return sum(map(island_chars, map(len, (self.answers, *self.words))))
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts of documents, cut to `chars` (None: whole; 0: none is kept). `members`: (number of the first, member)."""
+
+    chars: int | None
+    members: list[tuple[int, bytes]]
+    n_cut: int = 0
+
+    @property
+    def size(self) -> int:
+        """In characters of the island."""
+        return sum(island_chars(len(content)) for _, content in self.members)
+
+
+def fitting_writing(answers: Answers, chunks: Sequence[Chunk], room: int) -> Writing:
+    """The longest that takes at most half the `room`, in characters of the island; else the shortest."""
+
+    def cut_to(chars: int) -> Writing:
+        held, words = answers.written(chars), [chunk.words(chars) for chunk in chunks]
+        cut = n_cut(held["texts"]) + sum(map(n_cut, words))
+        return Writing(chars, member(held), members(words), cut)
+
+    return _longest(WORDS_CHARS, cut_to, lambda writing: writing.size <= room // 2) or cut_to(WORDS_CHARS[-1])
+
+
+def fitting_texts(shelf: DocumentShelf, room: int) -> Texts:
+    """The longest that fits the `room`, in characters of the island."""
+
+    def cut_to(chars: int | None) -> Texts:
+        held = list(shelf.members(chars))
+        written = members(one.texts for one in held)
+        firsts = (one.first for one in held)
+        return Texts(chars, list(zip(firsts, written, strict=True)), sum(n_cut(one.texts) for one in held))
+
+    found = _longest(TEXTS_CHARS, cut_to, lambda texts: texts.size <= room)
+    return found or Texts(0, [], n_cut=len(shelf))
+
+
+def _longest(lengths: Sequence[Length], make: Callable[[Length], Made], fits: Callable[[Made], bool]) -> Made | None:
+    """What is made of the first of `lengths` that fits (None: of none); the first by a look, the others by halves.
+
+    They go from long to short, and what is made of a shorter one is smaller.
+    """
+    made = make(lengths[0])
+    if fits(made):
+        return made
+    found, low, high = None, 1, len(lengths)
+    while low < high:
+        middle = (low + high) // 2
+        made = make(lengths[middle])
+        if fits(made):
+            found, high = made, middle
+        else:
+            low = middle + 1
+    return found
+
+
+SCRIPTS = (
+    "codec.js",
+    "archive.js",
+    "chunk.js",
+    "dom.js",
+    "search.js",
+    "list.js",
+    "passage.js",
+    "retrieval.js",
+    "steps.js",
+    "pane.js",
+    "question.js",
+    "address.js",
+    "start.js",
+)
+STYLES = ("explorer.css", "sides.css")
+
+
+def page_part() -> str:
+    """The explorer's HTML; nothing of it comes from the run."""
+    return _read("explorer.html")
+
+
+def scripts() -> str:
+    """All scripts in one function, so that no name of theirs is a name of the page."""
+    joined = "\n".join(_read(f"scripts/{name}") for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{joined}\n}})();\n'
+
+
+def styles() -> str:
+    """The explorer's styles."""
+    return "\n".join(_read(f"styles/{name}") for name in STYLES)
+
+
+def _read(name: str) -> str:
+    return (files("arena.report.page.explorer") / name).read_text(encoding="utf-8")
+
+
+FORMAT = 1
+LIST_CHARS = 4_000
+"""Length to which questions and gold answers are cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerSection:
+    """The explorer of one run.
+
+    `island`: text for an element that is no script to the browser (see `framing`); `html`, `script` and `style` name
+    nothing outside the page. The script needs the element with the id `explorer-payload`.
+    """
+
+    island: str
+    html: str
+    script: str
+    style: str
+
+
+def explorer_section(source: PageSource, room: int = ISLAND_CHARS) -> ExplorerSection:
+    """The explorer of a run; its island takes `room` characters where that can be. Reads the records once."""
+    return ExplorerSection(written_island(source, room), page_part(), scripts(), styles())
+
+
+def written_island(source: PageSource, room: int) -> str:
+    """Every question of every cell. The same run gives the same text."""
+    questions, metrics, shelf = (
+        questions_of(source.table, source.dataset),
+        metrics_of(source),
+        DocumentShelf(source.documents),
+    )
+    chunks = filled_chunks(source, questions, metrics)
+    lines = Lines()
+    numbers = members(chunk.numbers(shelf) for chunk in chunks)
+    listed = member(written_list(source.table, questions, source.dataset, LIST_CHARS))
+    names = member(shelf.names())
+    left = room - CONTENTS_CHARS - sum(map(island_chars, map(len, (listed, names, *numbers))))
+    writing = fitting_writing(Answers(source.table, questions), chunks, left)
+    lanes = members(chunk.lanes() for chunk in chunks)
+    without_lanes = left - writing.size
+    left = without_lanes - sum(map(island_chars, map(len, lanes)))
+    texts = fitting_texts(shelf, left if left >= 0 else without_lanes)
+    contents = _described(source) | {
+        "metrics": metrics,
+        "n_questions": len(questions),
+        "list": lines.add(listed),
+        "answers": lines.add(writing.answers),
+        "names": lines.add(names),
+        "chunks": [[lines.add(one), lines.add(words)] for one, words in zip(numbers, writing.words, strict=True)],
+        "lanes": [lines.add(one) for one in lanes] if left >= 0 else None,
+        "texts": [[first, lines.add(one)] for first, one in texts.members],
+        "notes": _notes(writing, texts, len(shelf), has_lanes=left >= 0),
+    }
+    return lines.island(contents)
+
+
+def _described(source: PageSource) -> dict[str, Any]:
+    """What there is to choose from, and what its names mean."""
+    names = {one.cell: mark.name for one, mark in zip(source.board.cells, marks_of(source.board), strict=True)}
+    return {
+        "format": FORMAT,
+        "run": source.board.run_id,
+        "inspect": f"arena inspect {shlex.quote(source.board.run_id)}",
+        "cells": [
+            {
+                "key": cell.cell.key,
+                "name": names.get(cell.cell.key, cell.cell.key),
+                "llm": cell.cell.llm,
+                "params": [[name, str(value)] for name, value in cell.cell.params.items()],
+            }
+            for cell in source.table.cells
+        ],
+        "classes": {
+            one.name: {
+                "right": one.stage == "right",
+                "failure": one.is_failure,
+                "meaning": one.meaning,
+                "rule": one.rule,
+            }
+            for one in CLASSES.values()
+        },
+        "outcomes": OUTCOMES,
+        "flags": FLAGS,
+        "chunk_questions": CHUNK_QUESTIONS,
+    }
+
+
+def _notes(writing: Writing, texts: Texts, n_documents: int, *, has_lanes: bool) -> list[str]:
+    """What of the run is not in the page, one sentence each."""
+    notes = []
+    if texts.chars == 0:
+        notes.append(f"the texts of all {n_documents:,} documents")
+    elif texts.n_cut:
+        notes.append(
+            f"what follows the first {texts.chars:,} characters of {texts.n_cut:,} documents, of {n_documents:,}"
+        )
+    if not has_lanes:
+        notes.append("ranks and scores in the lanes")
+    if writing.n_cut:
+        notes.append(
+            f"what follows the first {writing.chars:,} characters of {writing.n_cut:,} long answers and other texts"
+        )
+    return notes

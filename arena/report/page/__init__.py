@@ -1,1 +1,0 @@
-"""report.html: one self-contained page about one run."""

@@ -1,0 +1,164 @@
+"""Where a page's figures come from: data, models, versions, machine, prices, and the commands that make them again.
+
+The contestants beside their papers: what is done here of each clause, and published figures beside ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.leaderboard.build import Leaderboard
+from arena.report.figures import Phrase, Quotes, path_of, ratio_text
+from arena.report.names import Mark
+from arena.report.sections.leaderboard import Entry, Grid
+from arena.report.source import FidelityCard, PaperComparison
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """`facts`: (what, which); `config`, `identity`, `libraries`: as text; `warnings`: of the manifest."""
+
+    facts: tuple[tuple[str, Phrase], ...]
+    commands: tuple[str, ...]
+    config: str
+    identity: str
+    libraries: str
+
+
+def provenance(board: Leaderboard, manifest: Mapping[str, Any], commands: Sequence[str]) -> Provenance:
+    """A part that the manifest does not have is left out."""
+    return Provenance(
+        tuple(_facts(board, manifest)),
+        tuple(commands),
+        _written(manifest.get("config")),
+        _written(manifest.get("identity")),
+        _written(manifest.get("libraries")),
+    )
+
+
+def _facts(board: Leaderboard, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Phrase]]:
+    quotes = Quotes(board)
+    yield "run", (quotes.quote("as_is", "run_id"), ", settings ", quotes.quote("as_is", "fingerprint"))
+    yield (
+        "data",
+        (
+            quotes.quote("as_is", path_of("dataset", "name")),
+            ": ",
+            quotes.quote("count", path_of("dataset", "n_questions")),
+            " questions over ",
+            quotes.quote("count", path_of("dataset", "n_documents")),
+            " documents, ",
+            quotes.quote("as_is", path_of("dataset", "fingerprint")),
+        ),
+    )
+    models = sorted({cell.llm for cell in board.cells if cell.llm})
+    yield "model", (", ".join(models) or "none",)
+    if board.judges:
+        yield "judge", (", ".join(sorted({card.judge for card in board.judges})),)
+    yield from _manifest_facts(manifest)
+    if board.prices:
+        own = f"; own prices for {', '.join(board.prices.own)}" if board.prices.own else ""
+        yield (
+            "prices",
+            (
+                quotes.quote("as_is", path_of("prices", "source")),
+                ", of ",
+                quotes.quote("as_is", path_of("prices", "as_of")),
+                own,
+            ),
+        )
+
+
+def _manifest_facts(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Phrase]]:
+    identity = manifest.get("identity") or {}
+    for name, at in (("embedder", ("index", "embedder", "model")), ("index", ("index", "engine")),
+                     ("reranker", ("reranker", "model"))):  # fmt: skip
+        if found := _at(identity, at):
+            yield name, (str(found),)
+    if retrieval := _at(identity, ("config", "retrieval")):
+        yield "retrieval", (", ".join(f"{name} {value}" for name, value in retrieval.items() if value is not None),)
+    ended = f", finished {manifest['finished']}" if manifest.get("finished") else ""
+    yield "time", (f"started {manifest.get('started')}{ended}",)
+    if machine := manifest.get("machine"):
+        memory = machine.get("memory_bytes")
+        parts = (machine.get("processor"), f"{machine.get('cores')} cores", machine.get("system"),
+                 f"{memory / 2**30:.0f} GiB of memory" if memory else None, *(machine.get("gpus") or ()))  # fmt: skip
+        yield "machine", (", ".join(str(part) for part in parts if part),)
+    if git := manifest.get("git"):
+        yield "code", (f"commit {git.get('commit')}{' with changes' if git.get('dirty') else ''}",)
+
+
+def _at(tree: Mapping[str, Any], keys: Sequence[str]) -> Any:
+    found: Any = tree
+    for key in keys:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def _written(content: object) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) if content else ""
+
+
+_INSIDE = {True: "inside our interval", False: "outside our interval", None: ""}
+RATIO = "ratio"
+
+
+@dataclass(frozen=True, slots=True)
+class CardView:
+    """A fidelity card. `ran_at`: cell -> the tier its judgements were of, where it has one."""
+
+    card: FidelityCard
+    ran_at: tuple[tuple[Mark, str], ...]
+    grid: Grid
+
+
+def card_views(board: Leaderboard, marks: Sequence[Mark], cards: Sequence[FidelityCard]) -> tuple[CardView, ...]:
+    """One per card, in their order."""
+    return tuple(
+        CardView(
+            card,
+            tuple(
+                (mark, tier)
+                for mark in marks
+                if mark.strategy == card.strategy and (tier := board.cells[mark.place].fidelity_tier)
+            ),
+            Grid(("the paper says", "here", "how, or why not"), card.clauses, n_names=3),
+        )
+        for card in cards
+    )
+
+
+def papers_grid(board: Leaderboard, marks: Sequence[Mark], papers: Sequence[PaperComparison]) -> Grid | None:
+    """A row per published figure; None where there is none for this data."""
+    if not papers:
+        return None
+    quotes = Quotes(board)
+    places = {cell.cell: place for place, cell in enumerate(board.cells)}
+    headings = ("paper", "system", "metric", "published", "our cell", "ours", "standing", "what differs")
+    rows = tuple(_row(one, places, marks, quotes) for one in papers)
+    return Grid(headings, rows, n_names=3)
+
+
+def _row(one: PaperComparison, places: dict[str, int], marks: Sequence[Mark], quotes: Quotes) -> tuple[Entry, ...]:
+    place = places.get(one.cell or "")
+    ours: Entry = "\N{EN DASH}"
+    if one.ours is not None and place is not None:
+        metric = next((name for name, found in quotes.board.cells[place].metrics.items() if found == one.ours), None)
+        ours = (
+            quotes.quote("metric", path_of("cells", place, "metrics", metric)) if metric else ratio_text(one.ours.mean)
+        )
+    inside = _INSIDE[one.inside]
+    doubt = f"doubted: {one.suspicious}" if one.suspicious else ""
+    return (
+        f"{one.paper}, {one.table}",
+        f"{one.system} on {one.dataset}",
+        one.metric,
+        ratio_text(one.published) if one.unit == RATIO else f"{one.published:g} {one.unit}",
+        marks[place] if place is not None else "\N{EN DASH}",
+        ours,
+        "; ".join(filter(None, (one.badge, inside, doubt))),
+        "; ".join(one.differs) or "nothing that is known",
+    )

@@ -1,0 +1,191 @@
+"""What answering takes: calls, tokens, seconds and money by role, and how long a question takes.
+
+Cost against quality: the planes of leaderboard.json for the figure, and each as a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.leaderboard.build import CellSummary, Leaderboard
+from arena.leaderboard.planes import Plane
+from arena.report.figures import Quote, Quotes, path_of, per_question_text, second_text, usd_text
+from arena.report.names import COSTS, Mark, metric_name
+from arena.report.sections.leaderboard import Entry, Grid
+
+_MEASURES = (
+    ("tokens", "tokens per question"),
+    ("calls", "calls per question"),
+    ("seconds", "seconds per question, calls added up"),
+    ("usd", "US dollars per question"),
+)
+_BOX = {"p5": 1, "p25": 5, "p75": 15, "p95": 19}
+"""Of the 21 quantiles of a latency, those that its box shows beside the median."""
+
+
+@dataclass(frozen=True, slots=True)
+class RolesView:
+    """`measures`: (key, name) of what the figure can show."""
+
+    grid: Grid
+    measures: tuple[tuple[str, str], ...]
+    figure: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyView:
+    """A box per cell that was measured."""
+
+    grid: Grid
+    figure: Mapping[str, Any]
+
+
+def roles_view(board: Leaderboard, marks: Sequence[Mark]) -> RolesView | None:
+    """None where no cell asked a model, or the file is older than roles."""
+    asking = [mark for mark in marks if board.cells[mark.place].roles]
+    if not asking:
+        return None
+    quotes = Quotes(board)
+    rows: list[tuple[Entry, ...]] = []
+    bars: list[dict[str, Any]] = []
+    for mark in asking:
+        for number, role in enumerate(board.cells[mark.place].roles):
+            at = path_of("cells", mark.place, "roles", number)
+            rows.append(
+                (
+                    mark,
+                    role.role,
+                    quotes.quote("per_question", f"{at}.calls_per_question"),
+                    quotes.quote("per_question", f"{at}.input_tokens_per_question"),
+                    quotes.quote("per_question", f"{at}.output_tokens_per_question"),
+                    quotes.quote("second", f"{at}.mean_service_seconds"),
+                    quotes.quote("usd", f"{at}.usd_per_question"),
+                )
+            )
+            bars.append(
+                {
+                    "cell": mark.place,
+                    "role": role.role,
+                    "tokens": role.tokens_per_question,
+                    "calls": role.calls_per_question,
+                    "seconds": role.mean_service_seconds,
+                    "usd": role.usd_per_question,
+                    "texts": {
+                        "tokens": per_question_text(role.tokens_per_question),
+                        "calls": per_question_text(role.calls_per_question),
+                        "seconds": second_text(role.mean_service_seconds),
+                        "usd": usd_text(role.usd_per_question),
+                    },
+                }
+            )
+    headings = ("cell", "role", "calls", "input tokens", "output tokens", "seconds", "USD")
+    measures = tuple(one for one in _MEASURES if any(bar[one[0]] for bar in bars))
+    return RolesView(Grid(headings, tuple(rows), n_names=2), measures, {"bars": bars})
+
+
+def latency_view(board: Leaderboard, marks: Sequence[Mark]) -> LatencyView | None:
+    """None where no latency was measured."""
+    measured = [mark for mark in marks if board.cells[mark.place].latency_seconds.n_measured]
+    if not measured:
+        return None
+    quotes = Quotes(board)
+    rows = tuple((mark, *_latency_row(board, mark.place, quotes)) for mark in measured)
+    boxes = [{"cell": mark.place, **box} for mark in measured if (box := _box(board.cells[mark.place])) is not None]
+    headings = ("cell", "measured", "p5", "p25", "p50", "p75", "p95", "mean", "one at a time, p50")
+    return LatencyView(Grid(headings, rows), {"boxes": boxes})
+
+
+def _latency_row(board: Leaderboard, place: int, quotes: Quotes) -> tuple[Entry, ...]:
+    at = path_of("cells", place, "latency_seconds")
+    quantiles = {
+        name: quotes.quote("second", path_of("cells", place, "latency_quantiles_seconds", number))
+        for name, number in _BOX.items()
+    }
+    return (
+        quotes.quote("count", f"{at}.n_measured"),
+        quantiles["p5"],
+        quantiles["p25"],
+        quotes.quote("second", f"{at}.p50"),
+        quantiles["p75"],
+        quantiles["p95"],
+        quotes.quote("second", f"{at}.mean"),
+        quotes.quote("second", path_of("cells", place, "serial_latency_seconds", "p50")),
+    )
+
+
+def _box(cell: CellSummary) -> dict[str, float | None] | None:
+    """None in a file that is older than quantiles."""
+    if not cell.latency_quantiles_seconds:
+        return None
+    return {"p50": cell.latency_seconds.p50, **{name: cell.latency_quantiles_seconds[at] for name, at in _BOX.items()}}
+
+
+_COST_RULES: Mapping[str, str] = {"tokens": "per_question", "usd": "usd", "calls": "per_question", "seconds": "second"}
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneView:
+    """`qualities`, `costs`: (key, name) of the axes. `grids`: one per plane, its key `quality/cost`."""
+
+    qualities: tuple[tuple[str, str], ...]
+    costs: tuple[tuple[str, str], ...]
+    grids: tuple[Grid, ...]
+    figure: Mapping[str, Any]
+
+
+def plane_view(board: Leaderboard, marks: Sequence[Mark]) -> PlaneView | None:
+    """None where no cell has both a quality and a cost."""
+    if not board.planes:
+        return None
+    quotes = Quotes(board)
+    qualities = dict.fromkeys(plane.quality for plane in board.planes)
+    costs = dict.fromkeys(plane.cost for plane in board.planes)
+    grids = tuple(_grid(number, plane, marks, quotes) for number, plane in enumerate(board.planes))
+    return PlaneView(
+        tuple((one, metric_name(one)) for one in qualities),
+        tuple((one, COSTS[one]) for one in costs),
+        grids,
+        {"planes": [_spec(plane, board, grid) for plane, grid in zip(board.planes, grids, strict=True)]},
+    )
+
+
+def _grid(number: int, plane: Plane, marks: Sequence[Mark], quotes: Quotes) -> Grid:
+    return Grid(
+        ("cell", metric_name(plane.quality), COSTS[plane.cost], "on the front", "share of resamples"),
+        tuple(
+            (
+                marks[place],
+                quotes.quote("ratio", path_of("planes", number, "points", place, "quality")),
+                quotes.quote(_COST_RULES[plane.cost], path_of("planes", number, "points", place, "cost")),
+                "yes" if point.on_front else "no" if point.front_share is not None else "does not compete",
+                quotes.quote("share", path_of("planes", number, "points", place, "front_share")),
+            )
+            for place, point in enumerate(plane.points)
+            if point.quality is not None and point.cost is not None
+        ),
+        key=f"{plane.quality}/{plane.cost}",
+    )
+
+
+def _spec(plane: Plane, board: Leaderboard, grid: Grid) -> dict[str, Any]:
+    texts = {row[0].place: row for row in grid.rows if isinstance(row[0], Mark)}
+    points = []
+    for place, point in enumerate(plane.points):
+        if place not in texts:
+            continue
+        summary = board.cells[place].metrics[plane.quality]
+        points.append(
+            {
+                "cell": place,
+                "x": point.cost,
+                "y": point.quality,
+                "low": summary.ci_low,
+                "high": summary.ci_high,
+                "front": point.on_front,
+                "share": point.front_share,
+                "texts": [one.text for one in texts[place] if isinstance(one, Quote)],
+            }
+        )
+    return {"quality": plane.quality, "cost": plane.cost, "points": points}
