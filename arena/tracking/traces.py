@@ -2,25 +2,140 @@
 
 They are written through MLflow's trace client and not through its live tracing: that one hands every span over by
 itself, in a thread, and turns what goes wrong into a log line. Here many spans go in one request, and an error is one.
+
+What a list of traces shows of a question before one opens it.
+
+Events as MLflow's spans.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from arena.errors import TrackingError
 from arena.store import key_of
-from arena.tracking.choice import choose
-from arena.tracking.finished import FinishedRun
-from arena.tracking.question_table import QuestionTable
+from arena.tracking.events import Event, events_of
 from arena.tracking.server import Server
-from arena.tracking.spans import spans_of
-from arena.tracking.story import events_of
-from arena.tracking.texts import Texts
-from arena.tracking.trace_info import trace_info
-from arena.types import RunRecord
+from arena.tracking.source import FinishedRun, QuestionTable, Texts, choose
+from arena.types import RunRecord, sum_known
+
+_PREVIEW_CHARS = 1_000
+_SOURCE = "arena"
+_TOLD = ("failure", "em", "f1", "recall")
+"""Columns of questions.parquet that one sorts and filters traces by."""
+
+
+def trace_id_of(mlflow_run: str, question_id: str) -> str:
+    """The trace of a question in an MLflow run: always the same, so that writing it twice makes one."""
+    return f"tr-{hashlib.sha256(f'{mlflow_run} {question_id}'.encode()).hexdigest()[:32]}"
+
+
+def trace_info(
+    record: RunRecord, found: Mapping[str, Any], texts: Texts, *, mlflow_run: str, experiment_id: str, start_ms: int
+) -> Any:
+    """The trace of a record in the MLflow run of its cell. `found`: what scoring found out, by name."""
+    from mlflow.entities import TraceInfo, TraceLocation, TraceState
+
+    question = texts.questions.get(record.question_id)
+    text = question.text if question else record.question_id
+    return TraceInfo(
+        trace_id=trace_id_of(mlflow_run, record.question_id),
+        trace_location=TraceLocation.from_experiment_id(experiment_id),
+        request_time=start_ms,
+        execution_duration=round(record.wall_seconds * 1000),
+        state=TraceState.ERROR if record.failure else TraceState.OK,
+        request_preview=text[:_PREVIEW_CHARS],
+        response_preview=_response(record)[:_PREVIEW_CHARS],
+        client_request_id=f"{record.cell.key}/{record.question_id}",
+        trace_metadata={"mlflow.sourceRun": mlflow_run, **_usage(record)},
+        tags={
+            "mlflow.traceName": record.question_id,
+            "question_id": record.question_id,
+            "strategy": record.cell.strategy,
+            "retrieval_mode": record.cell.retrieval_mode,
+            "outcome": record.outcome,
+            **({"failure_class": str(found["failure"])} if found.get("failure") else {}),
+        },
+        assessments=_assessments(record, found, texts, start_ms),
+    )
+
+
+def _response(record: RunRecord) -> str:
+    if record.failure is not None:
+        return f"failed: {record.failure.message}"
+    return (record.answer and record.answer.text) or record.outcome
+
+
+def _usage(record: RunRecord) -> dict[str, str]:
+    """The tokens of all calls under MLflow's name; nothing where those of any call are unknown."""
+    read = sum_known(call.input_tokens for call in record.calls)
+    written = sum_known(call.output_tokens for call in record.calls)
+    if read is None or written is None:
+        return {}
+    usage = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
+    return {"mlflow.trace.tokenUsage": json.dumps(usage)}
+
+
+def _assessments(record: RunRecord, found: Mapping[str, Any], texts: Texts, moment_ms: int) -> list[Any]:
+    """The right answers as an expectation, class and scores as feedback: columns of the list of traces."""
+    from mlflow.entities import AssessmentSource, Expectation, Feedback
+
+    known: dict[str, Any] = {"source": AssessmentSource(source_type="CODE", source_id=_SOURCE)}
+    known |= {"create_time_ms": moment_ms, "last_update_time_ms": moment_ms}
+    gold = texts.gold.get(record.question_id)
+    right = [Expectation(name="expected_answer", value=" | ".join(gold.answers), **known)] if gold else []
+    return [*right, *(Feedback(name=name, value=found[name], **known) for name in _TOLD if found.get(name) is not None)]
+
+
+_NANOSECONDS = 1_000_000_000
+
+
+def spans_of(events: Sequence[Event], trace_id: str, start_ns: int) -> list[Any]:
+    """MLflow's spans of `events`, the first of which is their parent. A span's id follows from trace and place.
+
+    Things of one moment begin a nanosecond after another, since MLflow's pages order by time alone.
+    """
+    from mlflow.entities import Span
+
+    root = _span_id(trace_id, 0)
+    return [
+        Span.from_dict(_span(event, trace_id, _span_id(trace_id, place), root if place else None, start_ns + place))
+        for place, event in enumerate(events)
+    ]
+
+
+def _span(event: Event, trace_id: str, span_id: str, parent: str | None, start_ns: int) -> dict[str, Any]:
+    begin, end = (start_ns + round(seconds * _NANOSECONDS) for seconds in event.period)
+    attributes = {
+        "mlflow.traceRequestId": trace_id,
+        "mlflow.spanType": event.kind,
+        "mlflow.spanInputs": event.inputs,
+        "mlflow.spanOutputs": event.outputs,
+        **event.attributes,
+    }
+    return {
+        "trace_id": trace_id,
+        "span_id": span_id,
+        "parent_span_id": parent,
+        "name": event.name,
+        "start_time_unix_nano": begin,
+        "end_time_unix_nano": max(begin, end),
+        "status": {"code": "ERROR" if event.error else "OK", "message": event.error or ""},
+        "attributes": {name: _json(value) for name, value in attributes.items() if value is not None},
+    }
+
+
+def _span_id(trace_id: str, place: int) -> str:
+    return hashlib.sha256(f"{trace_id} {place}".encode()).hexdigest()[:16]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
 
 _TRACES_AT_ONCE = 40
 

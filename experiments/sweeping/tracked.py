@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from arena.config import tracking_uri
 from arena.errors import TrackingError
-from arena.tracking.sweeps import SweptCell, SweptCells, track_sweep
-from arena.tracking.tags import warning_codes
+from arena.tracking.runs import warning_codes
+from arena.tracking.track import SweptCell, SweptCells, track_sweep
 from experiments.sweeping.folder import PICTURE, TABLE, SweepFolder
 from experiments.sweeping.row import SweepRow, versions_text
 from experiments.terminal.progress import Reporter

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from arena.metrics.failures import CLASSES
-from arena.tracking.choice import FAILED, OTHER, WRONG, choose, order_of
+from arena.tracking.source import FAILED, OTHER, WRONG, choose, order_of
 
 
 @pytest.mark.parametrize(

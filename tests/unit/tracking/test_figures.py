@@ -9,7 +9,7 @@ from arena.leaderboard.controllers import BranchSummary, ControllerSummary
 from arena.leaderboard.diagnosis import FailureCount, FailureSummary, GuardFinding
 from arena.leaderboard.gap import GapSummary
 from arena.leaderboard.schema import LatencySummary, MetricSummary, Ranks, TokenSummary
-from arena.tracking.figures import cell_figures, run_figures
+from arena.tracking.runs import cell_figures, run_figures
 
 F1 = MetricSummary(mean=0.5, ci_low=0.4, ci_high=0.6, n=9, coverage=0.9, lower_bound=0.45, upper_bound=0.55)
 WITHHELD = MetricSummary(mean=None, ci_low=None, ci_high=None, n=1, coverage=0.1, lower_bound=0.0, upper_bound=0.9)

@@ -8,7 +8,7 @@ import pytest
 from arena.errors import RunStoreError
 from arena.leaderboard.build import DatasetSummary, Leaderboard
 from arena.store import RunStore
-from arena.tracking.finished import finished_run
+from arena.tracking.source import finished_run
 
 MANIFEST: dict[str, Any] = {
     "status": "finished",

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.tracking.parameters import PARAM_CHARS, parameters
+from arena.tracking.runs import PARAM_CHARS, parameters
 
 SETTINGS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=600) | st.lists(st.text(max_size=200), max_size=5),

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from arena.tracking.spans import spans_of
-from arena.tracking.story import Event, events_of
-from arena.tracking.texts import Texts
+from arena.tracking.events import Event, events_of
+from arena.tracking.source import Texts
+from arena.tracking.traces import spans_of
 from arena.types import Decision, LaneHit
 from tests.samples import DOCUMENTS, GOLD, QUESTIONS, answered, call, failed
 

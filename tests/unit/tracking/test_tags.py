@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.tracking.finished import finished_run
-from arena.tracking.tags import cell_tags, run_tags
+from arena.tracking.runs import cell_tags, run_tags
+from arena.tracking.source import finished_run
 from arena.types import Cell
 from tests.integration.finished_run import small_records, write_finished_run
 from tests.samples import answered, cell

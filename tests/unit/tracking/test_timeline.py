@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.tracking.timeline import Moment, timeline
+from arena.tracking.events import Moment, timeline
 from arena.types import Decision, Retrieval, RetrievalRequest, RetrievalSeconds, RunRecord
 from tests.samples import answered, call
 
