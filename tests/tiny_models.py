@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from experiments.benches.random_models import Shape, build_bge_m3, build_bge_reranker
+from experiments.bench.made_up import Shape, build_bge_m3, build_bge_reranker
 
 WIDTH = 32
 MAX_LENGTH = 32

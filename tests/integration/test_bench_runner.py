@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from arena.config import EmbeddingConfig
-from experiments.benches.resume_scan import measure_resume
-from experiments.benches.runner import measure_runner
+from experiments.bench.runs import measure_resume, measure_runner
 
 
 def test_its_figures_are_of_the_run_that_it_says(jsonl_folder: Path, tiny_embedder: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.benches.llm import measure_llm, memory_growth
+from experiments.bench.llm import measure_llm, memory_growth
 
 
 def test_every_figure_is_measured() -> None:

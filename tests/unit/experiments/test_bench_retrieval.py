@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.benches.index import measure_index
-from experiments.benches.retrieval import measure_retrieval
-from experiments.benches.synthetic_points import DIMENSION, QUERY_TERMS, SLICE, TERMS, queries, slices
+from experiments.bench.made_up import DIMENSION, QUERY_TERMS, SLICE, TERMS, queries, slices
+from experiments.bench.retrieval import measure_index, measure_retrieval
 
 
 def test_points_have_the_shape_of_bge_m3s() -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from experiments.benches.scoring import measure_scoring
-from experiments.benches.synthetic_run import synthetic_records, synthetic_world
+from experiments.bench.made_up import synthetic_records, synthetic_world
+from experiments.bench.runs import measure_scoring
 
 
 def test_a_made_up_run_is_the_same_every_time_and_has_every_question_in_twelve_cells() -> None:

@@ -10,16 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.errors import UnknownNameError
-from experiments.benches.embedding import measure_embedding
-from experiments.benches.index import measure_index
-from experiments.benches.llm import measure_llm
-from experiments.benches.report import measure_report
-from experiments.benches.retrieval import measure_retrieval
-from experiments.benches.runner import measure_runner
-from experiments.benches.scoring import measure_scoring
-from experiments.benches.startup import measure_startup
-from experiments.benches.strategies import measure_strategies
-from experiments.benches.world import measure_world
+from experiments.bench.llm import measure_llm, measure_strategies
+from experiments.bench.process import measure_embedding, measure_startup, measure_world
+from experiments.bench.retrieval import measure_index, measure_retrieval
+from experiments.bench.runs import measure_report, measure_runner, measure_scoring
 
 Say = Callable[[str], None]
 _QUICK_SIZES = (5_000, 21_100)

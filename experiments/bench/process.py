@@ -1,9 +1,22 @@
-"""What our embedding costs beside the library underneath it, and what the cache saves. On the CPU, in one process."""
+"""Percentiles of how long calls take, one after the other.
+
+The most memory this process ever held, and nobody else's.
+
+`arena bench startup`: how long a user waits before anything happens.
+
+`arena bench world`: making and proving a world of MuSiQue's size, in a process of its own.
+
+What our embedding costs beside the library underneath it, and what the cache saves. On the CPU, in one process.
+"""
 
 from __future__ import annotations
 
+import json
 import random
+import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr
@@ -17,7 +30,7 @@ import numpy as np
 from arena.config import cache_dir
 from arena.protocols import SparseVector
 from arena.types import Document
-from experiments.benches.random_models import Shape, build_bge_m3
+from experiments.bench.made_up import Shape, build_bge_m3
 from indexing.bm25 import Bm25
 from indexing.build import ensure_index
 from indexing.embedding import (
@@ -30,6 +43,82 @@ from indexing.embedding import (
     SentenceTransformerEncoder,
 )
 from indexing.embedding.cache import Kept
+
+Figures = dict[str, float | int | str | None]
+WARM_UP = 3
+
+
+def timings_ms(ask: Callable[[int], object], n: int, name: str) -> Figures:
+    """`NAME_p50_ms` and `NAME_p95_ms` of `ask(0)` to `ask(n - 1)`, after a few that do not count; None if n is 0."""
+    for i in range(min(WARM_UP, n)):
+        ask(i)
+    taken = []
+    for i in range(n):
+        started = perf_counter()
+        ask(i)
+        taken.append(1e3 * (perf_counter() - started))
+    p50, p95 = np.percentile(taken, [50, 95]).tolist() if taken else (None, None)
+    return {f"{name}_p50_ms": p50, f"{name}_p95_ms": p95}
+
+
+def peak_memory_mb() -> float:
+    """Peak resident memory in MB (10^6 bytes).
+
+    Linux hands the peak of `getrusage` on from the process that forked this one, so the kernel's own high-water
+    mark of this program is read there.
+    """
+    status = Path("/proc/self/status")
+    if status.is_file():
+        for line in status.read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024 / 1e6
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+
+
+_HELP = "import sys; sys.argv = ['arena', '--help']; from experiments.cli import main; main()"
+
+
+def measure_startup() -> Figures:
+    """Median of five fresh processes: `arena --help`, our packages imported, and a bare interpreter to compare."""
+    return {
+        "help_seconds": _median_seconds(_HELP),
+        "import_seconds": _median_seconds("import arena, strategies, indexing, experiments"),
+        "bare_python_seconds": _median_seconds("pass"),
+    }
+
+
+def _median_seconds(code: str) -> float:
+    def once() -> float:
+        start = perf_counter()
+        subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        return perf_counter() - start
+
+    return statistics.median(once() for _ in range(5))
+
+
+_CODE = """
+import json, sys
+from time import perf_counter
+from arena.datasets.world import check_world, make_world
+from experiments.bench.process import peak_memory_mb
+documents, questions, seed = map(int, sys.argv[1:])
+start = perf_counter()
+world = make_world(documents, questions, seed)
+made = perf_counter()
+violations = len(check_world(world))
+checked = perf_counter()
+print(json.dumps({"documents": documents, "questions": questions, "seed": seed, "make_seconds": made - start,
+                  "check_seconds": checked - made, "violations": violations, "peak_memory_mb": peak_memory_mb()}))
+"""
+
+
+def measure_world(documents: int = 21_100, questions: int = 3_356, seed: int = 7) -> Figures:
+    """Seconds to make and to check, the number of unsound questions found, and peak memory."""
+    command = [sys.executable, "-c", _CODE, str(documents), str(questions), str(seed)]
+    figures: Figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return figures
+
 
 BATCH_SIZE = 32
 PASSAGES = 32 * BATCH_SIZE  # FlagEmbedding passes its first, longest batch twice: below 5 % of so many

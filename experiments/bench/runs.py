@@ -1,0 +1,315 @@
+"""`arena bench runner`: what a run adds to the calls it makes, and what continuing a large one costs.
+
+What continuing a large run costs before the first question: memory and time of reading its journal.
+
+`arena bench scoring`: what scoring a large run takes, from its journal to its leaderboard, without any model.
+
+`arena bench report`: what writing the page of a large run takes, and how large it is.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from io import StringIO
+from itertools import combinations, islice
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from arena.config import EmbeddingConfig, LLMSettings, RunConfig
+from arena.leaderboard.metrics import columns_of_scores
+from arena.plan import PlannedCell, RunPlan
+from arena.runner import plan_keys
+from arena.scoring import ScoreTable
+from arena.statistics.intervals import draw_resamples
+from arena.statistics.significance import paired_permutation
+from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
+from arena.store.journal import RECORD_LINES, encode, entries
+from arena.types import Cell, Dataset
+from experiments.bench.made_up import synthetic_records, synthetic_world
+from experiments.bench.process import Figures, peak_memory_mb
+from experiments.manifests.manifest import new_manifest
+from experiments.reporting.write import write_report
+from experiments.runs.asking import complete
+from experiments.scoring.conclusion import board_of, conclude_run, open_past_run, score_run, write_conclusion
+from experiments.setup.prepared import Prepared, prepare
+from experiments.terminal.console import Console
+from experiments.terminal.progress import Reporter
+
+_CELLS = 12
+_APART = """
+import json, sys
+from pathlib import Path
+from experiments.bench.runs import scan
+print(json.dumps(scan(Path(sys.argv[1]))))
+"""
+
+
+def measure_resume(records: int) -> Figures:
+    """Figures of a run of so many records and, with `_tenth` at their names' ends, of its first tenth.
+
+    `resume_seconds`: what is done is looked up and the journal opened for writing. `stream_seconds`: every record is
+    read once. `peak_memory_mb` is that of a process that does both, libraries included. `raw_read_seconds`: the bare
+    lines of the same file, to compare.
+    """
+    world = synthetic_world(-(-records // _CELLS))
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
+        whole, tenth = Path(folder) / "whole", Path(folder) / "tenth"
+        for run in (whole, tenth):
+            run.mkdir()
+            (run / MANIFEST).write_text(
+                json.dumps({"status": "stopped", "started": "2026-01-01T00:00:00+00:00", "config": {}, "identity": {}})
+            )
+        with (whole / RECORDS).open("wb") as out, (tenth / RECORDS).open("wb") as few:
+            for number, record in enumerate(islice(synthetic_records(world), records)):
+                line = encode(record, RECORD_LINES)
+                out.write(line)
+                if number < records // 10:
+                    few.write(line)
+        del world
+        figures: Figures = {"records": records, "journal_mb": (whole / RECORDS).stat().st_size / 1e6}
+        return figures | _scan_apart(whole) | {f"{name}_tenth": value for name, value in _scan_apart(tenth).items()}
+
+
+def scan(folder: Path) -> Figures:
+    """What `measure_resume` says of one run, in this process."""
+    store = RunStore(folder)
+    started = perf_counter()
+    with store.records_path.open("rb") as file:
+        lines = sum(1 for _ in file)
+    raw = perf_counter() - started
+    started = perf_counter()
+    done = store.done()
+    with store.writing():
+        resumed = perf_counter() - started
+    assert len(done) == lines
+    started = perf_counter()
+    read = sum(1 for _ in entries(store.records_path, RECORD_LINES))
+    streamed = perf_counter() - started
+    assert read == lines
+    return {
+        "raw_read_seconds": raw,
+        "resume_seconds": resumed,
+        "stream_seconds": streamed,
+        "peak_memory_mb": peak_memory_mb(),
+    }
+
+
+def _scan_apart(folder: Path) -> Figures:
+    command = [sys.executable, "-c", _APART, str(folder)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    figures: Figures = json.loads(done.stdout)
+    return figures
+
+
+Say = Callable[[str], None]
+
+DATASET = "world:1920:7"
+"""1,920 documents and 480 questions; two modes make 960 answers."""
+LATENCY_SECONDS = 0.2
+QUICK, SLOW = 8, 16
+"""Questions in flight, with calls that take no time and with slow ones."""
+_REPEATS = 3
+
+
+def measure_runner(
+    records: int = 100_000,
+    *,
+    dataset: str = DATASET,
+    embedding: EmbeddingConfig | None = None,
+    say: Say = lambda line: None,
+) -> Figures:
+    """Throughput, efficiency, and what continuing a run of `records` costs (`experiments.bench.runs`).
+
+    `questions_per_second`: vanilla over dense and hybrid retrieval from the embedded index, queries embedded before,
+    with a model that takes no time, at concurrency 8; the median of three runs, each with its folder and journal.
+    `efficiency`: the same at concurrency 16 with calls of 200 ms, the ideal wall time (all calls, 16 at once) over the
+    measured one. `embedding`: None = the default model.
+    """
+    say(f"preparing {dataset}")
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
+        base = RunConfig(
+            dataset=dataset,
+            strategies=("vanilla",),
+            modes=("dense", "hybrid"),
+            embedding=embedding or EmbeddingConfig(),
+            runs_dir=Path(folder),
+            mlflow=False,
+        )
+        figures = _throughput(base, say) | _efficiency(base, say)
+    say(f"continuing a run of {records:,} records")
+    return figures | measure_resume(records)
+
+
+def _throughput(base: RunConfig, say: Say) -> Figures:
+    with closing(_prepared(base, QUICK, 0.0)) as prepared:
+        answers = len(plan_keys(prepared.seats))
+        _seconds(prepared, "first")
+        say(f"{answers} answers without latency, {_REPEATS} times")
+        taken = sorted(_seconds(prepared, f"quick{number}") for number in range(_REPEATS))
+    return {"answers": answers, "concurrency": QUICK, "questions_per_second": answers / taken[_REPEATS // 2]}
+
+
+def _efficiency(base: RunConfig, say: Say) -> Figures:
+    with closing(_prepared(base, SLOW, LATENCY_SECONDS)) as prepared:
+        answers = len(plan_keys(prepared.seats))
+        say(f"{answers} answers with calls of {1e3 * LATENCY_SECONDS:.0f} ms, {SLOW} at once")
+        wall = _seconds(prepared, "slow")
+    ideal = answers * LATENCY_SECONDS / SLOW
+    return {"slow_concurrency": SLOW, "wall_seconds": wall, "ideal_seconds": ideal, "efficiency": ideal / wall}
+
+
+def _prepared(base: RunConfig, concurrency: int, latency_seconds: float) -> Prepared:
+    script = base.runs_dir / f"script{concurrency}.json"
+    script.write_text(json.dumps({"latency_seconds": latency_seconds, "rules": [{"reply": "Oster"}]}))
+    llm = LLMSettings(model=f"fake:{script}", concurrency=concurrency)
+    return prepare(base.model_copy(update={"llm": llm, "concurrency": concurrency}), _silent())
+
+
+def _seconds(prepared: Prepared, run_id: str) -> float:
+    """Seconds from before the model is opened until every answer is on disk."""
+    store = RunStore(prepared.config.runs_dir / run_id)
+    manifest = new_manifest(prepared, "2026-01-01T00:00:00+00:00")
+    started = perf_counter()
+    complete(prepared, store, lambda: store.creating(manifest, prepared.plan), _silent())
+    return perf_counter() - started
+
+
+def _silent() -> Reporter:
+    return Reporter(Console(stderr=True), quiet=True)
+
+
+RESAMPLES = 10_000
+_CODE = """
+import json, sys
+from pathlib import Path
+from experiments.bench.runs import scoring_figures
+print(json.dumps(scoring_figures(Path(sys.argv[1]), int(sys.argv[2]))))
+"""
+
+
+def measure_scoring(questions: int = 3_356, *, say: Say = lambda line: None) -> Figures:
+    """Seconds and peak memory of scoring twelve cells on `questions` questions, in a process of its own.
+
+    `read_seconds` is reading the journal alone, which is read again inside `score_seconds`: all deterministic metrics,
+    failure classes and ledgers. `leaderboard_seconds` has every comparison in it; `bootstrap_seconds` and
+    `permutation_seconds` are 10,000 paired resamples and sign flips over all 66 pairs of one metric.
+    """
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
+        say(f"a run of {questions:,} questions in twelve cells")
+        store = made_up_run(Path(folder) / "run", questions)
+        size_mb = store.records_path.stat().st_size / 1e6
+        say(f"scoring its {size_mb:,.0f} MB")
+        command = [sys.executable, "-c", _CODE, str(store.folder), str(questions)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    measured: Figures = json.loads(done.stdout)
+    return {"questions": questions, "journal_mb": size_mb, **measured}
+
+
+def scoring_figures(folder: Path, questions: int) -> Figures:
+    """The figures of `measure_scoring`, of the run in `folder`, taken in this process."""
+    dataset, config = synthetic_world(questions), RunConfig()
+    figures: Figures = {"before_mb": peak_memory_mb()}
+    run = open_past_run(RunStore.open(folder), dataset, config)
+    started = perf_counter()
+    figures["records"] = sum(1 for _ in run.store.records())
+    figures["read_seconds"] = _lap(started)
+    started = perf_counter()
+    table = score_run(run)
+    figures["score_seconds"], figures["score_peak_mb"] = _lap(started), peak_memory_mb()
+    started = perf_counter()
+    board = board_of(run, table)
+    figures["leaderboard_seconds"] = _lap(started)
+    started = perf_counter()
+    write_conclusion(run.store, table, board)
+    figures["write_seconds"] = _lap(started)
+    figures |= _comparing(table, dataset)
+    figures["peak_memory_mb"] = peak_memory_mb()
+    return figures
+
+
+def _comparing(table: ScoreTable, dataset: Dataset) -> Figures:
+    """Resampling alone: all pairs of cells on answer F1."""
+    values = [columns_of_scores(cell).values("answer_f1") for cell in table.cells]
+    differences = np.column_stack([a - b for a, b in combinations(values, 2)])
+    strata = [(one.kind, one.hops) for one in sorted(dataset.questions, key=lambda one: one.question_id)]
+    started = perf_counter()
+    draw_resamples(strata, np.random.default_rng(0), RESAMPLES).means(differences)
+    figures: Figures = {"pairs": differences.shape[1], "bootstrap_seconds": _lap(started)}
+    started = perf_counter()
+    paired_permutation(differences, np.random.default_rng(0), RESAMPLES)
+    return figures | {"permutation_seconds": _lap(started)}
+
+
+def made_up_run(folder: Path, questions: int) -> RunStore:
+    """The folder of a finished run that nobody ran."""
+    folder.mkdir()
+    dataset, cells = synthetic_world(questions), dict[str, Cell]()
+    store = RunStore(folder)
+    with store.records_path.open("wb") as journal:
+        for record in synthetic_records(dataset):
+            cells.setdefault(record.cell.key, record.cell)
+            journal.write(encode(record, RECORD_LINES))
+    asked = tuple(question.question_id for question in dataset.questions)
+    store.write_plan(RunPlan(tuple(PlannedCell(cell, asked) for cell in cells.values())))
+    store.write_manifest(
+        {
+            "status": FINISHED,
+            "started": "2026-01-01T00:00:00+00:00",
+            "fingerprint": "run_made_up",
+            "config": RunConfig().model_dump(mode="json"),
+            "identity": {"dataset": dataset.fingerprint},
+        }
+    )
+    return store
+
+
+def _lap(started: float) -> float:
+    return perf_counter() - started
+
+
+_REPORT_CODE = """
+import json, sys
+from pathlib import Path
+from experiments.bench.runs import report_figures
+print(json.dumps(report_figures(Path(sys.argv[1]), int(sys.argv[2]))))
+"""
+
+
+def measure_report(questions: int = 3_356, *, say: Say = lambda line: None) -> Figures:
+    """Seconds, peak memory and size of the page of twelve cells on `questions` questions, in a process of its own.
+
+    The run is scored before, and its data are at hand: both are measured by other benchmarks.
+    """
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
+        say(f"a run of {questions:,} questions in twelve cells")
+        store = made_up_run(Path(folder) / "run", questions)
+        say("scoring it")
+        conclude_run(store, _silent_report(), dataset=synthetic_world(questions), config=RunConfig())
+        say("writing its page")
+        command = [sys.executable, "-c", _REPORT_CODE, str(store.folder), str(questions)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    measured: Figures = json.loads(done.stdout)
+    return {"questions": questions, **measured}
+
+
+def report_figures(folder: Path, questions: int) -> Figures:
+    """The figures of `measure_report`, of the run in `folder`, taken in this process."""
+    dataset = synthetic_world(questions)
+    figures: Figures = {"before_mb": peak_memory_mb()}
+    started = perf_counter()
+    page = write_report(RunStore.open(folder).folder, None, _silent_report(), dataset=dataset)
+    figures["report_seconds"] = perf_counter() - started
+    figures["page_mb"] = page.stat().st_size / 1e6
+    figures["peak_memory_mb"] = peak_memory_mb()
+    return figures
+
+
+def _silent_report() -> Reporter:
+    return Reporter(Console(file=StringIO()), quiet=True)

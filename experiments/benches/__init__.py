@@ -1,1 +1,0 @@
-"""What `arena bench` measures: this project's own speed and memory."""
