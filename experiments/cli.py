@@ -41,8 +41,8 @@ from experiments.commands.sweep import sweep
 from experiments.commands.track import track
 from experiments.commands.train_router import train_router
 from experiments.commands.verify import verify
-from experiments.process.stopping import SIGNALS
-from experiments.terminal.console import printing, put
+from experiments.run.process import SIGNALS
+from experiments.terminal.tables import printing, put
 
 MEND_FIRST, NOT_PRINTED = 2, 4
 _NO_MEMORY = re.compile(r"failed to map segment|cannot allocate memory", re.IGNORECASE)
@@ -147,8 +147,8 @@ def _stop_signals() -> Iterator[None]:
 @app.command(rich_help_panel="Check")
 def doctor() -> None:
     """Check this installation: package collisions, weights, writable folders."""
-    from experiments import doctor as installation
-    from experiments.terminal.console import Console
+    from experiments.run import process as installation
+    from experiments.terminal.tables import Console
 
     if not installation.report(installation.examine(), Console()):
         raise typer.Exit(CHECK_FAILED)
@@ -165,9 +165,8 @@ def bench(
 ) -> None:
     """Measure this project's own speed and memory on this machine."""
     from experiments.bench import bench_table, measure
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import as_json
+    from experiments.terminal.tables import Console, as_json
 
     figures = measure(name, Reporter(Console(stderr=True)).say, quick=quick)
     if json:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 CHECK_FAILED = 1
 """Exit code: done, but a check the user asked for failed."""
@@ -30,8 +30,7 @@ def given(**options: Any) -> dict[str, Any]:
 @datasets_app.command("list")
 def datasets_list() -> None:
     """Show every dataset and how to write it after --dataset."""
-    from experiments.terminal.console import Console
-    from experiments.terminal.tables import datasets_table
+    from experiments.terminal.tables import Console, datasets_table
 
     Console().print(datasets_table())
 
@@ -54,7 +53,7 @@ def datasets_info(
         put(as_json(info_facts(describe(load_dataset(dataset)), entry)))
         return
     put(about_text(entry), flush=True)
-    from experiments.terminal.console import Console
+    from experiments.terminal.tables import Console
 
     info, console = describe(load_dataset(dataset)), Console()
     console.print(info_table(info))
@@ -72,8 +71,8 @@ def datasets_make_world(
 ) -> None:
     """Make a fictional world that no language model can know, prove its questions sound, and write it."""
     from experiments.make_world import make_and_write
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     make_and_write(out or Path(f"world-{documents}-{seed}"), documents, questions, seed, Reporter(Console()))
 
@@ -89,9 +88,9 @@ def models_list() -> None:
 @models_app.command("fetch")
 def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena models list` shows.")]) -> None:
     """Download named weights, verify their SHA-256, and print where they are."""
-    from experiments.setup.equipment import fetch_weights
-    from experiments.terminal.console import Console
+    from experiments.run.equipment import fetch_weights
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     put(fetch_weights(name, Reporter(Console(stderr=True))))
 
@@ -106,7 +105,7 @@ def strategies_list(json: Annotated[bool, typer.Option("--json", help="Print one
     if json:
         put(as_json({"strategies": list_rows(listed)}))
     else:
-        from experiments.terminal.console import Console
+        from experiments.terminal.tables import Console
 
         Console().print(list_table(listed))
     for problem in problems:
@@ -154,8 +153,8 @@ def index_build(
     A killed build goes on from what was embedded. A damaged index is built anew.
     """
     from experiments.index_commands import build
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     put(build(config, given(dataset=dataset), Reporter(Console(stderr=True))))
 
@@ -170,7 +169,7 @@ def index_info(json: Annotated[bool, typer.Option("--json", help="Print one JSON
     if json:
         put(as_json({"indexes": rows}))
     else:
-        from experiments.terminal.console import Console
+        from experiments.terminal.tables import Console
 
         Console().print(info_table(rows))
 
@@ -182,8 +181,8 @@ def index_verify(
 ) -> None:
     """Work the index out anew: counts, hashes of every file, sampled vectors. Exit code 1 if anything differs."""
     from experiments.index_commands import verify
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     problems = verify(config, given(dataset=dataset), Reporter(Console(stderr=True)))
     for problem in problems:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from arena.config import load_config
 from arena.datasets import load_dataset
-from experiments.setup.equipment import chunking_of, embedder_of, engine_of, index_root, ready_index
+from experiments.run.equipment import chunking_of, embedder_of, engine_of, index_root, ready_index
 from experiments.terminal.progress import Reporter
 
 Row = Mapping[str, str | int | float | None]

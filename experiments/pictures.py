@@ -16,9 +16,9 @@ from arena.errors import ConfigError, UserError
 from arena.store import QUESTIONS, RunStore
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
 from experiments.reporting.write import write_report
-from experiments.runs.study import read_leaderboard
-from experiments.terminal.console import Console
+from experiments.run.start import read_leaderboard
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -28,11 +28,11 @@ from arena.runner import run_one
 from arena.store.paid import open_ledger
 from arena.types import RunRecord
 from experiments.bench.process import WARM_UP, Figures, peak_memory_mb
-from experiments.setup.compose import contestants
-from experiments.setup.equipment import fetch_weights
-from experiments.setup.prepared import Prepared, prepare
-from experiments.terminal.console import Console
+from experiments.run.equipment import fetch_weights
+from experiments.run.lineup import contestants
+from experiments.run.prepare import Prepared, prepare
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 
 Say = Callable[[str], None]
 

@@ -19,7 +19,7 @@ from experiments.calibrating.dev_run import DevRun
 from experiments.calibrating.finding import Chosen, Figure, Finding, TradeRow, TradeTable
 from experiments.calibrating.grid import shown_values
 from experiments.calibrating.separation import YOUDEN, Separation, separation
-from experiments.setup.calibrated import judge_of
+from experiments.run.extras import judge_of
 
 _PLACE = "strategy_params.corrective"
 _NAMES = ("evidence", "other passages")

@@ -11,8 +11,8 @@ from arena.errors import ConfigError, RunStoreError
 from arena.sampling import require_dev
 from arena.store import FINISHED, RunStore, key_of
 from arena.types import Cell, Gold, Question, RunRecord
-from experiments.process.resuming import resume_command
-from experiments.scoring.conclusion import PastRun, open_past_run
+from experiments.run.process import resume_command
+from experiments.run.scoring import PastRun, open_past_run
 from indexing.modes import MODES
 
 

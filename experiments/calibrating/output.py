@@ -23,7 +23,7 @@ from arena.report.text import Rows, print_parts
 from arena.statistics.intervals import Interval
 from experiments.calibrating.finding import Calibration, Chosen, Figure, Finding, TradeTable
 from experiments.calibrating.histogram import QUANTILES, bars, quantiles
-from experiments.terminal.console import Console
+from experiments.terminal.tables import Console
 
 _COUNTED = frozenset({"passages", "words", "tokens", "retrievals"})
 """Headings of figures that are amounts, not ratios."""

@@ -17,7 +17,7 @@ from experiments.calibrating.dev_run import DevRun
 from experiments.calibrating.finding import Chosen, Figure, Finding, TradeRow, TradeTable
 from experiments.calibrating.separation import Separation, judged_apart, separation
 from experiments.contestants.labels import silver_labels
-from experiments.setup.calibrated import judge_of
+from experiments.run.extras import judge_of
 from strategies.adaptive import LABELS, Label
 
 SETTING = "strategy_params.adaptive.cost_bias"

@@ -15,7 +15,7 @@ from experiments.calibrating.dev_run import DevRun
 from experiments.calibrating.finding import Figure, Finding, TradeRow, TradeTable
 from experiments.calibrating.grid import shown_values
 from experiments.calibrating.separation import YOUDEN, Separation, separation
-from experiments.setup.calibrated import judge_of
+from experiments.run.extras import judge_of
 
 SETTING = "strategy_params.self_rag.delta"
 _NODE, _FIRST = "retrieve?", "segment 1, text 1"

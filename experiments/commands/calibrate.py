@@ -22,8 +22,8 @@ def calibrate(
     """Choose thresholds by what they cost and bring on dev questions, and write them as a config for the next run."""
     from experiments.calibrating.calibrate import calibrate_run
     from experiments.calibrating.output import print_calibration
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     found = calibrate_run(run_folder, target, out, Reporter(Console(stderr=True), quiet=json), dataset)
     print_calibration(found, Console(), json=json)

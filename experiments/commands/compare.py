@@ -24,8 +24,8 @@ def compare(
     """
     from experiments.comparing.runs import compare_runs
     from experiments.comparing.table import print_compared
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     compared = compare_runs(run_folders, Reporter(Console(stderr=True), quiet=json), dataset)
     print_compared(compared, Console(), json=json)

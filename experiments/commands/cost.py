@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 
 def cost(
@@ -20,9 +20,7 @@ def cost(
     Asks no model, so a run can be priced anew at any time.
     """
     from experiments.costs.cost import cost_fields, cost_notes, cost_of, cost_table
-    from experiments.terminal.console import Console
-    from experiments.terminal.printing import print_table
-    from experiments.terminal.tables import as_json
+    from experiments.terminal.tables import Console, as_json, print_table
 
     found = cost_of(run_folder, config)
     if json:

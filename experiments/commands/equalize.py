@@ -66,8 +66,8 @@ def _go(request: Any, *, dry_run: bool, json: bool) -> None:
     from experiments.equalizing.equalize import equalize as equalize_config
     from experiments.equalizing.output import print_equalized
     from experiments.equalizing.runs import WarnsOnce
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     reporter = Reporter(Console(stderr=True), quiet=json)
     if dry_run:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.cli_groups import MovedData, given
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 
 def import_(
@@ -32,8 +32,8 @@ def import_(
     """
     from arena.report.console import print_leaderboard
     from experiments.exchange.importing import import_runs
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     options = {"dataset": dataset, **given(runs_dir=runs_dir, run_id=run_id)}
     imported = import_runs(files, options, name or (), llm, Reporter(Console(stderr=True), quiet=json))

@@ -29,7 +29,7 @@ def gate(
     """
     from experiments.gating.gate import gate_run
     from experiments.gating.output import write_gate
-    from experiments.terminal.console import Console
+    from experiments.terminal.tables import Console
 
     verdict = gate_run(run_folder, baseline, policy, dataset)
     write_gate(verdict, Console(), markdown=markdown, junit=junit, json=json)

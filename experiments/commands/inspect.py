@@ -19,6 +19,6 @@ def inspect(
 ) -> None:
     """Show one question: what was retrieved, each decision, the answers, scores and verdicts, tokens and seconds."""
     from experiments.inspecting.inspect import inspect_question, print_question
-    from experiments.terminal.console import Console
+    from experiments.terminal.tables import Console
 
     print_question(inspect_question(run_folder, question_id, cell or (), dataset), Console(), json=json)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.cli_groups import MovedData, given
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 
 def judge(
@@ -41,9 +41,9 @@ def judge(
     """
     from arena.report.console import print_leaderboard
     from arena.report.sections.judges import print_judges
-    from experiments.judging.past import judge_folder
-    from experiments.terminal.console import Console
+    from experiments.run.judging import judge_folder
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     options = given(
         llm=given(model=judge, base_url=base_url),

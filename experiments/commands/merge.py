@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 
 def merge(
@@ -24,9 +24,9 @@ def merge(
         arena merge runs/a runs/b runs/c --into whole
     """
     from arena.report.console import print_leaderboard
-    from experiments.runs.merging import merge_runs, merged_folder, missing_text
-    from experiments.terminal.console import Console
+    from experiments.run.merging import merge_runs, merged_folder, missing_text
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     reporter = Reporter(Console(stderr=True), quiet=json)
     target = merged_folder(runs_dir or run_folders[0].resolve().parent, into)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.cli_groups import MovedData
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 papers_app = typer.Typer(help="Published figures: list them, hold a run beside them.", no_args_is_help=True)
 
@@ -21,7 +21,7 @@ def papers_list(
 ) -> None:
     """Show published figures with their settings and where they stand."""
     from experiments.papers.listing import list_numbers, print_numbers
-    from experiments.terminal.console import Console
+    from experiments.terminal.tables import Console
 
     print_numbers(list_numbers(paper, dataset), Console(), json=json)
 
@@ -35,9 +35,9 @@ def papers_compare(
     """Hold a run beside the published figures that it could be held beside, and name each setting that differs."""
     from arena.store import RunStore
     from experiments.papers.comparing import compare_with_papers, print_comparisons
-    from experiments.runs.study import read_leaderboard, staleness
-    from experiments.terminal.console import Console
+    from experiments.run.start import read_leaderboard, staleness
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     store = RunStore.open(run_folder, dataset)
     read_leaderboard(store)  # a run without one has nothing to compare, and this says how to get one

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.cli_groups import MovedData
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 
 def report(
@@ -22,7 +22,7 @@ def report(
     arena report runs/RUN_ID --out corrective_vs_vanilla.html
     """
     from experiments.reporting.write import write_report
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     put(write_report(run_folder, out, Reporter(Console(stderr=True)), data_at=dataset))

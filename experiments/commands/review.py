@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.cli_groups import MovedData
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 review_app = typer.Typer(help="Let people judge answers: export a sheet, import what they said.", no_args_is_help=True)
 
@@ -44,8 +44,8 @@ def review_import(
     """
     from experiments.reviewing.importing import import_sheets
     from experiments.reviewing.printing import print_review
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     found = import_sheets(run_folder, sheets, Reporter(Console(stderr=True), quiet=json), dataset)
     print_review(found, Console(), json=json)

@@ -13,7 +13,7 @@ import typer
 
 from arena.errors import ConfigError
 from experiments.cli_groups import given
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 TOO_MANY_FAILURES = 3
 """Exit code: more questions failed than `max_failure_share`."""
@@ -114,11 +114,9 @@ def _go(config: Path | None, options: dict[str, Any], how: Continuation, *, dry_
 def _run_and_print(config: Path | None, options: dict[str, Any], how: Continuation, *, json: bool) -> None:
     from arena.report.console import print_leaderboard
     from experiments.reporting.write import report_of
-    from experiments.runs.farewell import print_next_steps
-    from experiments.runs.launch import launch
-    from experiments.runs.study import track_outcome
-    from experiments.terminal.console import Console
+    from experiments.run.start import launch, print_next_steps, track_outcome
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     console, reporter = Console(), Reporter(Console(stderr=True), quiet=json)
     more: dict[str, Any] = given(shard=how.shard, retry_failed=how.retry_failed or None)
@@ -135,13 +133,11 @@ def _run_and_print(config: Path | None, options: dict[str, Any], how: Continuati
 
 
 def _print_expected(config: Path | None, options: dict[str, Any], *, json: bool) -> None:
-    from experiments.dry_runs.run import dry_run
-    from experiments.dry_runs.table import dry_run_fields, dry_run_notes, dry_run_table
-    from experiments.runs.launch import settings_of
-    from experiments.terminal.console import Console
-    from experiments.terminal.printing import print_table
+    from experiments.run.dry_run import dry_run
+    from experiments.run.dry_run_table import dry_run_fields, dry_run_notes, dry_run_table
+    from experiments.run.start import settings_of
     from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import as_json
+    from experiments.terminal.tables import Console, as_json, print_table
 
     expected = dry_run(settings_of(config, options), Reporter(Console(stderr=True), quiet=json))
     if json:

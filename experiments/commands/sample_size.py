@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 
 def sample_size(
@@ -16,6 +16,6 @@ def sample_size(
     ] = 0.2,
 ) -> None:
     """Print how many questions show such a difference, with 80 % power at the 5 % level, to a paired test."""
-    from experiments.costs.sample_size import questions_needed
+    from experiments.run.budget import questions_needed
 
     put(f"{questions_needed(difference, discordance):,} questions")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 if TYPE_CHECKING:
     from arena.leaderboard.build import Leaderboard
-    from experiments.terminal.console import Console
+    from experiments.terminal.tables import Console
 
 
 def score(
@@ -35,9 +35,9 @@ def score(
         arena score runs/RUN_ID --predictions predictions.jsonl
         arena score --predictions predictions.jsonl --dataset musique:dev.jsonl --json
     """
-    from experiments.scoring.scored import official_line, scored, scored_json
-    from experiments.terminal.console import Console
+    from experiments.run.predictions import official_line, scored, scored_json
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     board, official = scored(run_folder, predictions, dataset, Reporter(Console(stderr=True), quiet=json))
     if json:

@@ -15,7 +15,7 @@ def serve(
 ) -> None:
     """Show all runs, and those that go on live, on one local page. Read-only; Ctrl-C ends it."""
     from experiments.serving.server import serve_runs
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     serve_runs(runs_dir, host, port, Reporter(Console(stderr=True)))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 
 def show(
@@ -20,9 +20,9 @@ def show(
     """
     from arena.report.console import print_details, print_leaderboard, render_markdown
     from arena.store import RunStore
-    from experiments.runs.study import read_leaderboard, staleness
-    from experiments.terminal.console import Console
+    from experiments.run.start import read_leaderboard, staleness
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     store = RunStore.open(run_folder)
     board = read_leaderboard(store)

@@ -24,8 +24,8 @@ def sweep(
     """
     from experiments.commands.run import TOO_MANY_FAILURES
     from experiments.sweeping.sweep import print_sweep, run_sweep
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     swept = run_sweep(config, Reporter(Console(stderr=True), quiet=json), dry_run=dry_run)
     print_sweep(swept, Console(), json=json)

@@ -9,7 +9,7 @@ import typer
 
 from arena.errors import TrackingError, UserError
 from experiments.cli_groups import MovedData
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 
 def track(

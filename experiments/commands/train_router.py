@@ -38,8 +38,8 @@ def train_router(
     from experiments.routing.output import print_router
     from experiments.routing.train import Request
     from experiments.routing.train import train_router as train
-    from experiments.terminal.console import Console
     from experiments.terminal.progress import Reporter
+    from experiments.terminal.tables import Console
 
     request = Request(
         run_folder,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.cli_groups import MovedData
-from experiments.terminal.console import put
+from experiments.terminal.tables import put
 
 
 def verify(
@@ -20,9 +20,7 @@ def verify(
 
     Ends with 1 if anything differs, and with 2 if the folder cannot be checked at all.
     """
-    from experiments.terminal.console import Console
-    from experiments.terminal.printing import print_table
-    from experiments.terminal.tables import as_json
+    from experiments.terminal.tables import Console, as_json, print_table
     from experiments.verification import verify_run
     from experiments.verification.table import checks_fields, checks_table, is_verified, verdict_text
 

@@ -9,7 +9,7 @@ from arena.errors import RunStoreError
 from arena.plan import RunPlan
 from arena.scoring import ScoreTable
 from arena.store import RunStore
-from experiments.scoring.conclusion import JUDGES, PastRun, open_past_run
+from experiments.run.scoring import JUDGES, PastRun, open_past_run
 
 
 def open_alike(stores: Sequence[RunStore]) -> list[PastRun]:

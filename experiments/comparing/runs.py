@@ -18,8 +18,8 @@ from experiments.comparing.differences import differences, price_differences, re
 from experiments.comparing.joining import join_tables
 from experiments.comparing.opening import judge_shas, open_alike
 from experiments.comparing.shared_questions import share_questions
-from experiments.process.resuming import resume_command
-from experiments.scoring.conclusion import PastRun, score_run
+from experiments.run.process import resume_command
+from experiments.run.scoring import PastRun, score_run
 from experiments.terminal.progress import Reporter
 
 JudgeShas = Mapping[str, Mapping[str, str | None]]

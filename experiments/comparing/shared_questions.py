@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from arena.errors import ConfigError
 from arena.plan import PlannedCell
 from experiments.comparing.opening import on_questions
-from experiments.scoring.conclusion import PastRun
+from experiments.run.scoring import PastRun
 
 _GROUPS = {False: "cells without a model", True: "cells with a model"}
 """A run may ask cells that call a model fewer questions (`model_limit`): each group has its own common questions."""

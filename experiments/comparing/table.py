@@ -15,8 +15,7 @@ from arena.report.sections.limits import caption, legend, notes
 from arena.report.text import Rows, natural_chars, print_parts, text_table
 from experiments.comparing.compared import Compared
 from experiments.comparing.joining import RUN
-from experiments.terminal.console import Console
-from experiments.terminal.tables import as_json
+from experiments.terminal.tables import Console, as_json
 
 
 def print_compared(compared: Compared, console: Console, *, json: bool = False) -> None:

@@ -16,7 +16,7 @@ from arena.errors import ConfigError
 from arena.store import RunStore
 from experiments.contestants.facts import Setting, StrategyFacts, facts_of
 from experiments.contestants.labels import write_labels
-from experiments.scoring.conclusion import open_past_run
+from experiments.run.scoring import open_past_run
 from strategies import find_strategy, strategy_names
 from strategies.base import Clause
 

@@ -9,17 +9,16 @@ from typing import Any
 from arena.errors import ConfigError
 from arena.report.figures import UNDEFINED, usd_text
 from arena.report.text import Part, Rows, print_parts
-from experiments.dry_runs.expectation import Expectation, total
-from experiments.dry_runs.run import dry_run
 from experiments.equalizing.contestant import Contestant, start_list
 from experiments.equalizing.equalize import check_request, evaluated_config, folder_of
 from experiments.equalizing.equalized import Request
 from experiments.equalizing.pilots import MAX_PILOTS, pilot_sample
 from experiments.equalizing.unit import Unit
-from experiments.setup.compose import line_up
-from experiments.terminal.console import Console
+from experiments.run.dry_run import dry_run
+from experiments.run.expectation import Expectation, total
+from experiments.run.lineup import line_up
 from experiments.terminal.progress import Reporter
-from experiments.terminal.tables import as_json
+from experiments.terminal.tables import Console, as_json
 
 
 @dataclass(frozen=True, slots=True)

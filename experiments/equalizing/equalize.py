@@ -20,7 +20,7 @@ from experiments.equalizing.runs import Runs, WarnsOnce
 from experiments.equalizing.solvers import Solvers
 from experiments.equalizing.target import Choice
 from experiments.equalizing.unit import spent
-from experiments.setup.compose import line_up
+from experiments.run.lineup import line_up
 from experiments.terminal.progress import Reporter
 
 DEFAULT = "default"

@@ -17,8 +17,7 @@ from experiments.equalizing.evaluation import Settled
 from experiments.equalizing.folder import EQUAL_BUDGET
 from experiments.equalizing.target import GIVEN
 from experiments.equalizing.unit import amount_text, spent
-from experiments.terminal.console import Console
-from experiments.terminal.tables import as_json
+from experiments.terminal.tables import Console, as_json
 
 _QUALITIES = {"answer_f1": "F1", "retrieval_recall": "recall"}
 

@@ -8,8 +8,8 @@ from arena.config import RunConfig
 from arena.errors import RunInterrupted
 from arena.leaderboard.build import Leaderboard
 from arena.store import FINISHED, MANIFEST, RunStore
-from experiments.manifests.extending import check_version
-from experiments.runs.study import read_leaderboard, resume, start
+from experiments.run.manifest import check_version
+from experiments.run.start import read_leaderboard, resume, start
 from experiments.sweeping.preparing import PointPreparer
 from experiments.terminal.progress import Reporter
 

@@ -12,7 +12,7 @@ from arena.metrics import Case
 from arena.scoring import usage_of
 from arena.types import RunRecord, ShownDocument
 from experiments.exchange.cases import file_stem
-from experiments.scoring.conclusion import PastRun
+from experiments.run.scoring import PastRun
 
 
 def write_answers(run: PastRun, cases: Iterator[Case], target: Path) -> Mapping[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from arena.metrics import Case
-from experiments.scoring.conclusion import PastRun, documents_of
+from experiments.run.scoring import PastRun, documents_of
 
 
 def cases_of(run: PastRun) -> Iterator[Case]:

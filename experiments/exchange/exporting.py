@@ -15,8 +15,8 @@ from experiments.exchange.cases import cases_of
 from experiments.exchange.ragas_samples import write_ragas
 from experiments.exchange.rankings import write_ranx, write_trec
 from experiments.exchange.spreadsheet import write_csv
-from experiments.process.resuming import resume_command
-from experiments.scoring.conclusion import PastRun, open_past_run
+from experiments.run.process import resume_command
+from experiments.run.scoring import PastRun, open_past_run
 
 Writer = Callable[[PastRun, Iterator[Case], Path], Mapping[str, int]]
 """Writes the records of a run into a folder; cell key -> how many it had no place for."""

@@ -20,13 +20,12 @@ from arena.store.journal import RECORD_LINES, encode
 from arena.types import Cell, Dataset, Scalar
 from experiments.exchange.answer_line import AnswerLine, read_answers
 from experiments.exchange.foreign_records import IMPORTED_MODE, UNSTATED, foreign_record
-from experiments.manifests.manifest import new_manifest
-from experiments.process.clock import now
-from experiments.process.imported import IMPORTED
-from experiments.runs.finishing import finish
-from experiments.setup.compose import Lineup
-from experiments.setup.identity import run_fingerprint, version_of
-from experiments.setup.prepared import Prepared
+from experiments.run.identity import run_fingerprint, version_of
+from experiments.run.lineup import Lineup
+from experiments.run.manifest import new_manifest
+from experiments.run.prepare import Prepared
+from experiments.run.process import IMPORTED, now
+from experiments.run.start import finish
 from experiments.terminal.progress import Reporter
 from strategies import strategy_names
 

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from arena.metrics import Case
 from experiments.exchange.cases import file_stem
-from experiments.scoring.conclusion import PastRun
+from experiments.run.scoring import PastRun
 
 
 def write_ragas(run: PastRun, cases: Iterator[Case], target: Path) -> Mapping[str, int]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from arena.errors import DatasetError
 from arena.metrics import Case
 from experiments.exchange.cases import file_stem
-from experiments.scoring.conclusion import PastRun
+from experiments.run.scoring import PastRun
 
 _SPACE = re.compile(r"\s")
 

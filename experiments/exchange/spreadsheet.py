@@ -10,7 +10,7 @@ from typing import Any
 from arena.metrics import Case
 from arena.types import Score
 from experiments.reviewing.cell_text import guarded, sheet_text
-from experiments.scoring.conclusion import PastRun, score_run
+from experiments.run.scoring import PastRun, score_run
 
 _JOINT = " | "
 

@@ -22,8 +22,8 @@ from experiments.gating.notes import notes_on
 from experiments.gating.policy import ALONE, Policy, names_of, nearest
 from experiments.gating.policy_file import read_policy
 from experiments.gating.verdict import Check, GateVerdict
-from experiments.process.resuming import resume_command
-from experiments.scoring.conclusion import PastRun, score_run
+from experiments.run.process import resume_command
+from experiments.run.scoring import PastRun, score_run
 
 
 def gate_run(run_folder: Path, baseline: Path | None, policy: Path | None, data_at: str | None = None) -> GateVerdict:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from experiments.gating.matching import Pairing, changed_settings, label_of
-from experiments.scoring.conclusion import PastRun
-from experiments.setup.identity import changes
+from experiments.run.identity import changes
+from experiments.run.scoring import PastRun
 
 _SHOWN = 12
 

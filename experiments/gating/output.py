@@ -15,8 +15,7 @@ from experiments.gating.junit import verdict_junit
 from experiments.gating.markdown import verdict_markdown
 from experiments.gating.summary import by_outcome, command, headline, reasons
 from experiments.gating.verdict import GateVerdict
-from experiments.terminal.console import Console
-from experiments.terminal.tables import as_json
+from experiments.terminal.tables import Console, as_json
 
 
 def write_gate(

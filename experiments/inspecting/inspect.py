@@ -16,8 +16,8 @@ from experiments.inspecting.cells import chosen_cells
 from experiments.inspecting.json_form import page_json
 from experiments.inspecting.printing import page_parts
 from experiments.inspecting.question_records import check_asked, records_of, verdicts_of
-from experiments.scoring.conclusion import JUDGES, PastRun, documents_of, open_past_run
-from experiments.terminal.console import Console
+from experiments.run.scoring import JUDGES, PastRun, documents_of, open_past_run
+from experiments.terminal.tables import Console
 
 
 @dataclass(frozen=True, slots=True)

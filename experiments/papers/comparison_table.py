@@ -12,9 +12,7 @@ from rich.text import Text
 
 from arena.report.figures import UNDEFINED, metric_text
 from arena.report.source import PaperComparison
-from experiments.terminal.console import Console
-from experiments.terminal.printing import print_table
-from experiments.terminal.tables import as_json
+from experiments.terminal.tables import Console, as_json, print_table
 
 _DOUBTED = "?"
 _INSIDE = {True: ", inside", False: ", outside", None: ""}

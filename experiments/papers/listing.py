@@ -11,9 +11,7 @@ from rich.text import Text
 
 from arena.errors import UnknownNameError
 from experiments.papers.published import PublishedNumber, published_numbers
-from experiments.terminal.console import Console
-from experiments.terminal.printing import print_table
-from experiments.terminal.tables import as_json
+from experiments.terminal.tables import Console, as_json, print_table
 
 _DOUBTED = "?"
 

@@ -14,7 +14,7 @@ from arena.leaderboard.schema import MetricSummary
 from arena.store import RunStore
 from experiments.papers.drawn import draw
 from experiments.papers.settings.shape import Measure
-from experiments.runs.study import read_leaderboard
+from experiments.run.start import read_leaderboard
 
 _QUANTISED = re.compile(
     r"[-_.](?:awq|gptq|gguf|fp8|fp16|bf16|int[48]|[48]bit|w\d+a\d+|i?q\d(?:[-_]\w+)*|bnb(?:[-_]\w+)*)$"

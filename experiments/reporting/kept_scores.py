@@ -14,7 +14,7 @@ from arena.plan import Key
 from arena.scoring import CellScores, ScoreTable, Usage
 from arena.store import QUESTIONS, SCORES
 from arena.types import Score
-from experiments.scoring.conclusion import PastRun
+from experiments.run.scoring import PastRun
 
 
 def kept_scores(run: PastRun, *, judged: bool) -> ScoreTable:

@@ -14,16 +14,10 @@ from arena.store import FINISHED, RunStore, key_of
 from arena.types import Dataset, RunRecord
 from experiments.contestants.facts import facts_of
 from experiments.papers.comparing import compare_with_papers
-from experiments.process.imported import is_imported
 from experiments.reporting.kept_scores import kept_scores
-from experiments.runs.study import read_leaderboard
-from experiments.scoring.conclusion import (
-    PastRun,
-    board_of,
-    documents_of,
-    open_past_run,
-    score_run,
-)
+from experiments.run.process import is_imported
+from experiments.run.scoring import PastRun, board_of, documents_of, open_past_run, score_run
+from experiments.run.start import read_leaderboard
 from experiments.terminal.progress import Reporter
 from strategies import find_strategy
 

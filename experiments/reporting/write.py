@@ -8,8 +8,8 @@ from arena.errors import ArenaError
 from arena.report.html import render
 from arena.store import REPORT, RunStore, write_page
 from arena.types import Dataset
-from experiments.process.collecting import no_pauses
 from experiments.reporting.source import page_source
+from experiments.run.process import no_pauses
 from experiments.terminal.progress import Reporter
 
 

@@ -18,7 +18,7 @@ from experiments.reviewing.ratings import Rating, merge_ratings, rating_lines, r
 from experiments.reviewing.rows import review_rows, run_tag
 from experiments.reviewing.rubric import CORRECT, CRITERIA
 from experiments.reviewing.sheet import open_finished
-from experiments.scoring.conclusion import PastRun, conclude_run
+from experiments.run.scoring import PastRun, conclude_run
 from experiments.terminal.progress import Reporter
 
 _JUDGED: frozenset[str] = frozenset(get_args(JudgeMetric))

@@ -11,9 +11,7 @@ from rich.text import Text
 from arena.report.figures import UNDEFINED
 from experiments.reviewing.agreement import Concord, CriterionReview
 from experiments.reviewing.importing import Review
-from experiments.terminal.console import Console
-from experiments.terminal.printing import print_table
-from experiments.terminal.tables import as_json
+from experiments.terminal.tables import Console, as_json, print_table
 
 _LEGEND = (
     "By majority of raters; a tied answer has none. alpha = Krippendorff's over raters, on answers that two or more "

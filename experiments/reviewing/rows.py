@@ -14,7 +14,7 @@ from arena.plan import Key
 from arena.sampling import sample
 from arena.store import key_of
 from experiments.reviewing.cell_text import sheet_text
-from experiments.scoring.conclusion import PastRun, documents_of
+from experiments.run.scoring import PastRun, documents_of
 
 NO_GOLD = "(no answer: the question cannot be answered from the corpus)"
 NOT_KEPT = "(the text of these passages was not kept)"

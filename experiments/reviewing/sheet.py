@@ -11,11 +11,11 @@ from pathlib import Path
 
 from arena.errors import ConfigError, RunStoreError
 from arena.store import FINISHED, RunStore
-from experiments.process.resuming import resume_command
 from experiments.reviewing.cell_text import guarded
 from experiments.reviewing.rows import ReviewRow, review_rows, sampled_keys
 from experiments.reviewing.rubric import CRITERIA, criteria_text
-from experiments.scoring.conclusion import PastRun, open_past_run
+from experiments.run.process import resume_command
+from experiments.run.scoring import PastRun, open_past_run
 
 ROW_ID, QUESTION, ANSWER, RATER, NOTE = "row_id", "question", "answer", "rater", "note"
 SHOWN_COLUMNS = (ROW_ID, QUESTION, "gold_answers", "passages", "citations", ANSWER)

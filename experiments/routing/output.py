@@ -10,7 +10,7 @@ from rich.text import Text
 from arena.report.text import print_parts
 from experiments.routing.outcome import RouterOutcome
 from experiments.routing.tables import LEGEND, bias_rows, confusion_rows, policy_rows
-from experiments.terminal.console import Console
+from experiments.terminal.tables import Console
 from strategies.adaptive import LABELS
 
 

@@ -15,7 +15,7 @@ from experiments.routing.outcome import RouterOutcome
 from experiments.routing.t5_training import T5Trainer, Tuning
 from experiments.routing.trainer import Trainer
 from experiments.routing.ways_run import WaysRun, open_ways_run
-from experiments.setup.equipment import embedder_of
+from experiments.run.equipment import embedder_of
 from experiments.terminal.progress import Reporter
 
 LIGHT, T5 = "light", "t5"

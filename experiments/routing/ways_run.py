@@ -12,8 +12,8 @@ from arena.metrics.controllers import route_taken
 from arena.store import FINISHED, RunStore, key_of
 from arena.types import Cell, Question, RunRecord
 from experiments.contestants.labels import SilverLabels, answered_right, fixed_ways, label_outcomes
-from experiments.process.resuming import resume_command
-from experiments.scoring.conclusion import PastRun, open_past_run
+from experiments.run.process import resume_command
+from experiments.run.scoring import PastRun, open_past_run
 from strategies.adaptive import LABELS, Label
 
 

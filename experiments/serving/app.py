@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.store import RunStore
-from experiments.process.resuming import resume_command
+from experiments.run.process import resume_command
 from experiments.serving.background import Background, wait_for
 from experiments.serving.progress import RunProgress
 from experiments.serving.reports import ReportOf, Reports, report_page

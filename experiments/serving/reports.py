@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from arena.store import LABELS, LEADERBOARD, MANIFEST, PLAN, PROBE, RECORDS, VERDICTS, RunStore
-from experiments.terminal.console import Console
+from experiments.terminal.tables import Console
 
 ReportOf = Callable[[RunStore], str]
 """A run -> its report, one HTML page."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.store import FINISHED
-from experiments.dry_runs.expectation import Expectation, total
-from experiments.dry_runs.run import DryRun, dry_run
-from experiments.setup.prepared import Prepared
+from experiments.run.dry_run import DryRun, dry_run
+from experiments.run.expectation import Expectation, total
+from experiments.run.prepare import Prepared
 from experiments.sweeping.folder import SweepFolder
 from experiments.sweeping.identity import of_prepared
 from experiments.sweeping.point import Point

@@ -10,9 +10,9 @@ from arena.config import RunConfig, fingerprint, validate_config
 from arena.plan import PlannedCell, RunPlan
 from arena.store import RunStore
 from arena.types import Cell
-from experiments.manifests.machine import library_versions
-from experiments.setup.identity import line_fingerprints
-from experiments.setup.prepared import Prepared
+from experiments.run.identity import line_fingerprints
+from experiments.run.manifest import library_versions
+from experiments.run.prepare import Prepared
 from indexing.modes import DEPTH, MODES
 
 CUT_STRATEGY = "retrieval_only"

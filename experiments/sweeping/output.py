@@ -21,8 +21,7 @@ from experiments.sweeping.folder import PICTURE, TABLE
 from experiments.sweeping.point import short_values
 from experiments.sweeping.row import MEASURED, SweepRow
 from experiments.sweeping.summary import Sweep, expected_fields, summary_of
-from experiments.terminal.console import Console
-from experiments.terminal.tables import as_json
+from experiments.terminal.tables import Console, as_json
 
 _COLUMNS = {
     "recall": "retrieval_recall",

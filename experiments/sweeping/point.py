@@ -15,7 +15,7 @@ from typing import Any
 from arena.config import RunConfig, validate_config
 from arena.config.sweep import Setting, SweptConfig
 from arena.errors import ConfigError, UnknownNameError, UserError
-from experiments.setup.compose import line_up
+from experiments.run.lineup import line_up
 from indexing.modes import MODES
 from strategies import find_variant
 

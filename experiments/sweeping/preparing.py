@@ -7,9 +7,9 @@ from types import TracebackType
 
 from arena.config import RunConfig
 from arena.plan import PlannedCell, RunPlan
-from experiments.setup.compose import seats
-from experiments.setup.identity import identity
-from experiments.setup.prepared import Prepared, prepare
+from experiments.run.identity import identity
+from experiments.run.lineup import seats
+from experiments.run.prepare import Prepared, prepare
 from experiments.terminal.progress import Reporter
 
 
@@ -32,7 +32,7 @@ class PointPreparer:
         self._last: Prepared | None = None
 
     def prepare(self, config: RunConfig) -> Prepared:
-        """As `experiments.setup.prepared.prepare`, and raises as it does. Closing what it gives does nothing."""
+        """As `experiments.run.prepare.prepare`, and raises as it does. Closing what it gives does nothing."""
         if self._last is None or _but_retrieval(config) != _but_retrieval(self._last.config):
             self.close()
             self._last = prepare(config, self._reporter, dry=self._dry)

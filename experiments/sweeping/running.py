@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 from arena.leaderboard.build import Leaderboard
 from arena.store import FINISHED, RunStore
-from experiments.manifests.extending import check_version
-from experiments.manifests.manifest import new_manifest
-from experiments.process.clock import now
-from experiments.runs.finishing import finish
-from experiments.runs.study import resume, start
-from experiments.setup.prepared import Prepared
+from experiments.run.manifest import check_version, new_manifest
+from experiments.run.prepare import Prepared
+from experiments.run.process import now
+from experiments.run.start import finish, resume, start
 from experiments.sweeping.folder import SweepFolder
 from experiments.sweeping.identity import CellIdentity, of_prepared, of_store
 from experiments.sweeping.point import Point

@@ -8,10 +8,9 @@ from typing import Any
 
 from arena.config import RunConfig, fingerprint
 from arena.types import Dataset
-from experiments.manifests.machine import git_state, library_versions
-from experiments.manifests.sessions import changed_between
-from experiments.setup.equipment import chunking_of, index_root, weights_root
-from experiments.setup.identity import differences
+from experiments.run.equipment import chunking_of, index_root, weights_root
+from experiments.run.identity import differences
+from experiments.run.manifest import changed_between, git_state, library_versions
 from experiments.verification.check import Check, found
 
 

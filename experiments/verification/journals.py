@@ -13,7 +13,7 @@ from arena.llm.limits import Spent
 from arena.store import FINISHED, KEPT, LABELS, PAID, PROBE, RECORDS, REVIEW, SUPERSEDED, VERDICTS, RunStore
 from arena.store.journal import RECORD_LINES, VERDICT_LINES, record_of, scan
 from arena.types import PaidAttempt
-from experiments.costs.spending import SPENT, attempts_of
+from experiments.run.budget import SPENT, attempts_of
 from experiments.verification.check import Check, found
 
 

@@ -14,9 +14,9 @@ from arena.scoring.table import question_columns, score_columns
 from arena.store import CALLS, LEADERBOARD, QUESTIONS, REPORT, SCORES, RunStore
 from arena.store.files import call_lines
 from experiments.reporting.source import page_source
-from experiments.scoring.conclusion import PastRun, board_of, score_run
-from experiments.terminal.console import Console
+from experiments.run.scoring import PastRun, board_of, score_run
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 from experiments.verification.check import Check, attempted, found
 
 

@@ -23,8 +23,8 @@ from arena.store import (
     RunStore,
 )
 from arena.types import Dataset
-from experiments.manifests.extending import check_version
-from experiments.scoring.conclusion import data_of, open_past_run
+from experiments.run.manifest import check_version
+from experiments.run.scoring import data_of, open_past_run
 from experiments.verification.check import Check, attempted, several
 from experiments.verification.here import check_here, check_index, check_weights
 from experiments.verification.journals import check_kept, check_others, check_payments, check_records, check_verdicts

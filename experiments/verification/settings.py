@@ -13,17 +13,11 @@ from arena.llm import model_sha256
 from arena.plan import RunPlan
 from arena.store import MANIFEST, RunStore
 from arena.types import Dataset
-from experiments.judging.opening import identity_of
-from experiments.manifests.manifest import prices_of
-from experiments.process.imported import IMPORTED
-from experiments.scoring.conclusion import JUDGES
-from experiments.setup.identity import (
-    contestant_identity,
-    differences,
-    line_fingerprints,
-    run_fingerprint,
-    version_of,
-)
+from experiments.run.identity import contestant_identity, differences, line_fingerprints, run_fingerprint, version_of
+from experiments.run.judging import identity_of
+from experiments.run.manifest import prices_of
+from experiments.run.process import IMPORTED
+from experiments.run.scoring import JUDGES
 from experiments.verification.check import Check, found
 from experiments.verification.here import weights_here
 from strategies import find_strategy

@@ -11,9 +11,8 @@ import pytest
 from rich.table import Table
 
 from arena.report.text import natural_chars
-from experiments.terminal.console import Console, put, visible
-from experiments.terminal.printing import print_table
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console, print_table, put, visible
 from tests.integration.conftest import Arena
 
 ROOT = Path(__file__).parents[2]
@@ -78,9 +77,9 @@ def test_a_hostile_folder_and_model_reach_no_terminal(arena: Arena, study: Path,
 
 
 def test_nothing_is_printed_past_the_one_place() -> None:
-    """The commands print through `experiments.terminal.console`, and tables are drawn by its console."""
+    """The commands print through `experiments.terminal.tables`, and tables are drawn by its console."""
     for path in (ROOT / "experiments").rglob("*.py"):
-        if path.relative_to(ROOT).as_posix() == "experiments/terminal/console.py" or "benches" in path.parts:
+        if path.relative_to(ROOT).as_posix() == "experiments/terminal/tables.py" or "benches" in path.parts:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module == "rich.console":

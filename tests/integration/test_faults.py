@@ -19,10 +19,10 @@ from arena.llm.metering import GIVEN_UP
 from arena.store import RunStore
 from arena.store.journal import read
 from arena.types import RunRecord
-from experiments.runs.asking import complete
-from experiments.setup.prepared import prepare
-from experiments.terminal.console import Console
+from experiments.run.asking import complete
+from experiments.run.prepare import prepare
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 from tests.integration.conftest import Arena, Done
 from tests.unit.llm.chat_server import Play, Reaction, completion, failure, serving
 

@@ -17,7 +17,7 @@ from langgraph.graph import END, START, StateGraph
 
 from arena.errors import ConfigError, StrategyError
 from arena.types import Task
-from experiments.doctor import GROUPS, shadows, unknown_groups
+from experiments.run.process import GROUPS, shadows, unknown_groups
 from indexing.build import build_index
 from strategies.base import MOST_STEPS, GraphStrategy
 from tests.integration.conftest import Arena
@@ -114,7 +114,7 @@ def test_a_closed_terminal_ends_any_command_with_a_message(tmp_path: Path, numbe
 
 
 def test_too_little_memory_is_said_in_words(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments import doctor
+    from experiments.run import process as doctor
 
     def broken() -> list[Any]:
         raise ImportError("libopenblas.so: failed to map segment from shared object")

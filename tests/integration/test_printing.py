@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.store import RunStore
-from experiments.terminal.console import Output, printing, put
+from experiments.terminal.tables import Output, printing, put
 from tests.unit.experiments.reviewing.reviewed_runs import reviewed_run
 
 ROOT = Path(__file__).parents[2]

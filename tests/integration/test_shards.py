@@ -12,9 +12,9 @@ import pytest
 
 from arena.errors import RunStoreError
 from arena.store import RunStore
-from experiments.runs.merging import Merged, merge_runs, missing_text
-from experiments.terminal.console import Console
+from experiments.run.merging import Merged, merge_runs, missing_text
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 from tests.integration.conftest import Arena
 from tests.integration.test_run import journal, timeless
 

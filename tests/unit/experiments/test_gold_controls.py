@@ -10,7 +10,7 @@ import pytest
 from arena.config import RunConfig
 from arena.protocols import RetrievalSettings
 from arena.types import GOLD_MODE
-from experiments.setup.compose import contestants, line_up, seats
+from experiments.run.lineup import contestants, line_up, seats
 
 REQUEST = RetrievalSettings(GOLD_MODE, k=1).request("anything")
 

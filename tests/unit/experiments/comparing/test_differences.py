@@ -7,7 +7,7 @@ import pytest
 
 from arena.datasets import load_dataset
 from experiments.comparing.differences import Difference, differences, price_differences, repeated_cells
-from experiments.scoring.conclusion import PastRun, open_past_run
+from experiments.run.scoring import PastRun, open_past_run
 from tests.samples import answered, cell
 from tests.unit.experiments.made_runs import made_run
 

@@ -10,7 +10,7 @@ from arena.errors import ConfigError
 from arena.plan import PlannedCell, RunPlan
 from arena.types import Cell
 from experiments.comparing.shared_questions import share_questions
-from experiments.scoring.conclusion import PastRun, open_past_run
+from experiments.run.scoring import PastRun, open_past_run
 from tests.samples import answered
 from tests.unit.experiments.made_runs import made_run
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.costs.sample_size import questions_needed, sample_size_note
+from experiments.run.budget import questions_needed, sample_size_note
 
 
 def test_the_line_names_the_difference_for_every_number_of_questions() -> None:

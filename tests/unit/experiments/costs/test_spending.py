@@ -13,7 +13,7 @@ from arena.llm.metering import GIVEN_UP
 from arena.store import PAID, RunStore
 from arena.store.journal import scan
 from arena.types import CallAttempt, PaidAttempt, Score, Verdict
-from experiments.costs.spending import check_budget, open_budget, paying, price_table, reply_cache
+from experiments.run.budget import check_budget, open_budget, paying, price_table, reply_cache
 from tests.samples import answered, call
 
 STARTED = "2026-11-29T12:00:00+00:00"

@@ -7,7 +7,7 @@ import pytest
 
 from arena.config import LLMSettings, RunConfig
 from arena.types import RunRecord
-from experiments.dry_runs.hours import ModelWork, Pace, measured_paces, model_work
+from experiments.run.expectation import ModelWork, Pace, measured_paces, model_work
 from tests.samples import answered, call, small_dataset
 from tests.unit.experiments.made_runs import made_run
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from arena.config import RunConfig
-from experiments.manifests.machine import LIBRARIES, git_state, library_versions, machine
-from experiments.manifests.manifest import prices_of, with_warnings
+from experiments.run.manifest import LIBRARIES, git_state, library_versions, machine, prices_of, with_warnings
 
 STARTED = "2026-11-30T00:00:00+00:00"
 

@@ -6,8 +6,7 @@ import pytest
 from rich.console import Console
 
 from arena.store import RunStore
-from experiments.manifests.machine import library_versions
-from experiments.manifests.sessions import Session, changed_between, working
+from experiments.run.manifest import Session, changed_between, library_versions, working
 from experiments.terminal.progress import Reporter
 
 MANIFEST = {"started": "2026-01-01T00:00:00+00:00", "status": "running", "config": {}, "identity": {}}

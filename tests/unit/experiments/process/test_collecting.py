@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from experiments.process.collecting import short_pauses
+from experiments.run.process import short_pauses
 
 
 def test_what_was_there_before_is_spared_until_the_end() -> None:

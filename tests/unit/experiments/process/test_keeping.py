@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 
 from arena.store.journal import RECORD_LINES, JournalWriter, read
-from experiments.process.keeping import keeper
+from experiments.run.process import keeper
 from tests.samples import answered
 
 

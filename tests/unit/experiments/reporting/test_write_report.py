@@ -13,7 +13,7 @@ from arena.plan import PlannedCell, RunPlan, Shard
 from arena.store import LEADERBOARD, REPORT, RUNNING, RunStore
 from experiments.reporting.source import fidelity_cards, page_source, reproduction
 from experiments.reporting.write import report_of, write_report
-from experiments.scoring.conclusion import conclude_run
+from experiments.run.scoring import conclude_run
 from experiments.terminal.progress import Reporter
 from tests.integration.finished_run import small_records
 from tests.unit.experiments.made_runs import made_run

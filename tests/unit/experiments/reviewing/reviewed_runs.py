@@ -11,7 +11,7 @@ from rich.console import Console
 
 from arena.datasets import load_dataset
 from arena.store import RunStore
-from experiments.scoring.conclusion import conclude_run
+from experiments.run.scoring import conclude_run
 from experiments.terminal.progress import Reporter
 from tests.samples import answered, cell, failed
 from tests.unit.experiments.made_runs import made_run

@@ -10,7 +10,7 @@ from arena.store import RunStore
 from experiments.reviewing.rows import NO_GOLD, review_rows, run_tag
 from experiments.reviewing.rubric import CRITERIA
 from experiments.reviewing.sheet import COLUMNS, export_sheet
-from experiments.scoring.conclusion import open_past_run
+from experiments.run.scoring import open_past_run
 from tests.unit.experiments.reviewing.reviewed_runs import reviewed_run, rows_of
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from arena.errors import ProviderDownError
 from arena.types import Failure, LLMCall, RunRecord
-from experiments.runs.held_back import HeldBack
+from experiments.run.asking import HeldBack
 from tests.samples import answered, call, cell, failed
 from tests.unit.contestants import into
 

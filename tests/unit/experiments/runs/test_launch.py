@@ -6,7 +6,7 @@ import pytest
 
 from arena.config import LLMSettings, RunConfig
 from arena.errors import ConfigError
-from experiments.runs.launch import settings_of
+from experiments.run.start import settings_of
 
 
 def test_nothing_typed_is_the_quickstart() -> None:

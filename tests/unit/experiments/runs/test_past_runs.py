@@ -9,7 +9,7 @@ from arena.prices import PriceTable
 from arena.scoring import score_records
 from arena.store import RunStore
 from arena.types import Dataset, RunRecord
-from experiments.runs.past_runs import past_accounts
+from experiments.run.dry_run import past_accounts
 from tests.samples import answered, cell, failed
 
 PRICES = PriceTable({}, date(2026, 1, 31))

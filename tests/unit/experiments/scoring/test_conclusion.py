@@ -16,7 +16,7 @@ from arena.leaderboard.build import Leaderboard
 from arena.metrics import METRICS, Case
 from arena.store import CALLS, LEADERBOARD, QUESTIONS, RUNNING, SCORES, RunStore
 from arena.types import Dataset, Document, RunRecord, Score, Verdict
-from experiments.scoring.conclusion import conclude_run, documents_of, open_past_run, rescore, score_run
+from experiments.run.scoring import conclude_run, documents_of, open_past_run, rescore, score_run
 from experiments.terminal.progress import Reporter
 from tests.samples import answered, call, cell, failed
 from tests.unit.experiments.made_runs import made_run

@@ -13,7 +13,7 @@ from arena.metrics.answer import evaluate
 from arena.report.figures import tokens_text
 from arena.report.sections.limits import spending_notes
 from arena.types import Dataset
-from experiments.scoring.predictions import OF_RETRIEVALS, Predictions, predictions_board, score_predictions
+from experiments.run.predictions import OF_RETRIEVALS, Predictions, predictions_board, score_predictions
 from tests.samples import answered
 from tests.unit.experiments.official_files import (
     ANSWERABLE,

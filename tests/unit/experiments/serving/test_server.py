@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 from arena.errors import ConfigError
 from experiments.serving.app import build_app
 from experiments.serving.server import address_of, is_loopback, listening, names_of, serve_runs
-from experiments.terminal.console import Console
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 
 
 def test_a_port_in_use_names_another_that_is_free() -> None:

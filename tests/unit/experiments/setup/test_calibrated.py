@@ -6,7 +6,7 @@ import pytest
 
 from arena.errors import ConfigError
 from arena.types import Cell
-from experiments.setup.calibrated import check_calibrated, judge_of
+from experiments.run.extras import check_calibrated, judge_of
 from strategies import find_variant
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from arena.config import RunConfig
 from arena.errors import ConfigError, UnknownNameError
-from experiments.setup.compose import line_up, seats
-from experiments.setup.equipment import Equipment, Reranking
+from experiments.run.equipment import Equipment, Reranking
+from experiments.run.lineup import line_up, seats
 
 
 def config(jsonl_folder: Path, **changes: Any) -> RunConfig:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.setup.contestant_code import code_sha256
+from experiments.run.identity import code_sha256
 from strategies import STRATEGIES, StrategySpec
 
 FILES = {

@@ -7,7 +7,7 @@ from arena.datasets import load_dataset
 from arena.errors import StrategyError
 from arena.protocols import EvidenceSource
 from arena.types import Dataset, RetrievalRequest
-from experiments.setup.evidence import GoldAmongDistractors, GoldDocuments, NoEvidence
+from experiments.run.evidence import GoldAmongDistractors, GoldDocuments, NoEvidence
 
 REQUEST = RetrievalRequest("anything", "gold", 1)
 

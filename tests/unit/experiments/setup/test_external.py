@@ -10,11 +10,17 @@ from rich.console import Console
 
 from arena.config import RunConfig
 from arena.errors import ConfigError
-from experiments.setup.compose import line_up, seats
-from experiments.setup.equipment import Equipment
-from experiments.setup.evaluators import evaluator_key
-from experiments.setup.external import ExternalSources, SecondIndex, check_distinct, live_search, second_corpus
-from experiments.setup.search_tool import LiveSearch
+from experiments.run.equipment import Equipment
+from experiments.run.evidence import LiveSearch
+from experiments.run.extras import (
+    ExternalSources,
+    SecondIndex,
+    check_distinct,
+    evaluator_key,
+    live_search,
+    second_corpus,
+)
+from experiments.run.lineup import line_up, seats
 from experiments.terminal.progress import Reporter
 from strategies import find_variant
 from tests.samples import DOCUMENTS

@@ -7,7 +7,7 @@ import pytest
 
 from arena.plan import PlannedCell, RunPlan, Shard
 from arena.types import Cell
-from experiments.setup.identity import changes, differences, line_fingerprints, run_fingerprint
+from experiments.run.identity import changes, differences, line_fingerprints, run_fingerprint
 
 IDENTITY: dict[str, Any] = {
     "dataset": "data_1",

@@ -10,9 +10,9 @@ import pytest
 
 from arena.config import RunConfig
 from arena.errors import ConfigError, WeightsError
-from experiments.setup.compose import contestants, line_up, seats
-from experiments.setup.equipment import Equipment
-from experiments.setup.routers import open_routers, router_folder
+from experiments.run.equipment import Equipment
+from experiments.run.extras import open_routers, router_folder
+from experiments.run.lineup import contestants, line_up, seats
 from indexing.routing import CALLED, LightWeights, RouterFile, query_identity
 from indexing.routing.opening import NAME, router_text, weights_sha256
 from strategies import find_variant

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.errors import ConfigError, StrategyError
 from arena.types import RetrievalRequest
-from experiments.setup.search_tool import LiveSearch, load_search_tool, passages_of_results
+from experiments.run.evidence import LiveSearch, load_search_tool, passages_of_results
 from tests.unit.experiments.search_tools import Answering, two_pages
 
 HERE = "tests.unit.experiments.search_tools"

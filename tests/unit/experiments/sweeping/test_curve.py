@@ -20,7 +20,7 @@ from experiments.sweeping.picture import curves_svg
 from experiments.sweeping.point import Point, Points, short_values
 from experiments.sweeping.row import MEASURED, SweepRow, csv_text
 from experiments.sweeping.summary import Sweep
-from experiments.terminal.console import Console
+from experiments.terminal.tables import Console
 from tests.unit.report.boards import row
 
 N = 60

@@ -6,10 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from experiments.terminal.console import Console
-from experiments.terminal.progress import Reporter
-from experiments.terminal.run_progress import duration_text, live_table, plain_lines, progress_line
-from experiments.terminal.run_tally import CellTally, RunTally
+from experiments.terminal.progress import (
+    CellTally,
+    Reporter,
+    RunTally,
+    duration_text,
+    live_table,
+    plain_lines,
+    progress_line,
+)
+from experiments.terminal.tables import Console
 from tests.patience import wait_until
 from tests.samples import answered, cell, failed
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from arena.types import LLMCall
-from experiments.terminal.run_tally import CellTally, RunTally
+from experiments.terminal.progress import CellTally, RunTally
 from tests.samples import answered, call, cell, failed
 
 

@@ -1,1 +1,0 @@
-"""What a run would cost, before anything is spent."""

@@ -1,1 +1,0 @@
-"""Judges at work on a run, while it goes on or long after."""

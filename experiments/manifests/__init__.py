@@ -1,1 +1,0 @@
-"""What a run must remember to be understood, repeated and continued."""

@@ -1,0 +1,354 @@
+"""`arena run --dry-run`: what a run would use and cost, before anything is spent.
+
+What a finished run of the same cell on the same data used is taken where there is one. Else a few questions go through
+the real graphs and prompts with the `fake:` model in place of the configured one, which costs nothing and needs neither
+key nor server, and with passages found by shared words in place of the index's, so that nothing is embedded. Its
+replies are not the model's: how often a controller goes round, and how much is written, is then a guess, and tokens are
+words times `TOKENS_PER_WORD` (a `fake:` model's are words).
+
+What judging a run would take: the judge's metrics asked of the fake model about a few answers of each cell.
+
+RAGAS' prompts and the texts that were shown are real; what the judge writes is not. The answers are those of a past run
+where there is one, else those of the dry run's own probe, which are the fake model's.
+
+What finished runs used, cell by cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+import anyio
+
+from arena.accounting import Account, keep_books
+from arena.config import BudgetConfig, JudgeConfig, LLMSettings, RunConfig
+from arena.errors import RunStoreError
+from arena.judges.judge import Judge
+from arena.judges.subject import NEEDS, settled
+from arena.leaderboard.build import COVERAGE_FLOOR, CellSummary
+from arena.llm import open_model
+from arena.metrics.case import Case
+from arena.prices import PriceTable
+from arena.runner import run
+from arena.sampling import sample
+from arena.store import FINISHED, MANIFEST, RunStore
+from arena.types import Cell, JudgeMetric, LLMCall, Question, RunRecord
+from experiments.run.budget import price_table
+from experiments.run.equipment import embedder_of, fetch_weights
+from experiments.run.expectation import (
+    Expectation,
+    ModelWork,
+    Unembedding,
+    from_probe,
+    measured_paces,
+    model_work,
+    total,
+)
+from experiments.run.extras import second_corpus
+from experiments.run.judging import judge_cell
+from experiments.run.lineup import Seat, contestants
+from experiments.run.prepare import Prepared, prepare
+from experiments.run.process import now
+from experiments.run.start import read_leaderboard
+from experiments.terminal.progress import Reporter
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeExpectation:
+    """What a judge by one metric is expected to take, over all cells and repeats. Sums are None when any is unknown."""
+
+    metric: JudgeMetric
+    by_cell: tuple[Expectation, ...]
+
+    @property
+    def n_observed(self) -> int:
+        """Answers it was tried on; an abstention is one that no judge needs to be asked about."""
+        return sum(one.n_observed for one in self.by_cell)
+
+    @property
+    def n_questions(self) -> int:
+        """Answers to be judged, repeats counted."""
+        return sum(one.n_questions for one in self.by_cell)
+
+    @property
+    def calls(self) -> float:
+        return sum(one.calls for one in self.by_cell)
+
+    @property
+    def input_tokens(self) -> float | None:
+        return total(one.input_tokens for one in self.by_cell)
+
+    @property
+    def output_tokens(self) -> float | None:
+        return total(one.output_tokens for one in self.by_cell)
+
+    @property
+    def usd(self) -> float | None:
+        return total(one.usd for one in self.by_cell)
+
+    @property
+    def usd_with_full_replies(self) -> float | None:
+        return total(one.usd_with_full_replies for one in self.by_cell)
+
+
+def expect_judging(
+    prepared: Prepared, answers: Mapping[str, Sequence[RunRecord]], prices: PriceTable, reporter: Reporter
+) -> tuple[JudgeExpectation, ...]:
+    """What the judge of a config would take, a metric at a time; without a judge, nothing.
+
+    `answers`: cell key -> some records of it.
+    """
+    config = prepared.config.judge
+    if config is None:
+        return ()
+    judge = judge_cell(config.llm)
+    reporter.say("probing the judge with the fake model ...")
+    cases = _cases(prepared, answers)
+    calls = anyio.run(_ask, prepared, config, cases, reporter)
+    return tuple(
+        JudgeExpectation(
+            metric,
+            tuple(
+                from_probe(
+                    judge,
+                    len(seat.questions) * config.repeats,
+                    len(cases.get(seat.cell.key, ())),
+                    calls.get((seat.cell.key, metric), []),
+                    prices,
+                    config.llm.max_tokens,
+                )
+                for seat in prepared.seats
+                if seat.spec.needs_model
+            ),
+        )
+        for metric in config.metrics
+    )
+
+
+def _cases(prepared: Prepared, answers: Mapping[str, Sequence[RunRecord]]) -> dict[str, list[Case]]:
+    dataset = prepared.lineup.dataset
+    second = second_corpus(prepared.config, prepared.lineup.variants, dataset.documents)
+    every = (*dataset.documents, *(second.documents if second else ()))
+    documents = {document.doc_id: document for document in every}
+    questions = {question.question_id: question for question in dataset.questions}
+    return {
+        key: [
+            Case(record, questions[record.question_id], dataset.gold[record.question_id], documents)
+            for record in records
+        ]
+        for key, records in answers.items()
+    }
+
+
+async def _ask(
+    prepared: Prepared, config: JudgeConfig, cases: Mapping[str, Sequence[Case]], reporter: Reporter
+) -> dict[tuple[str, JudgeMetric], list[LLMCall]]:
+    """(Cell key, metric) -> the calls that all its cases took."""
+    embedder = (
+        Unembedding(embedder_of(prepared.config, reporter, cached=False))
+        if any(NEEDS[metric].embedder for metric in config.metrics)
+        else None
+    )
+    fake = LLMSettings(model=_FAKE, max_tokens=config.llm.max_tokens, cache=False)
+    calls: dict[tuple[str, JudgeMetric], list[LLMCall]] = {}
+    async with open_model(fake, weights=lambda name: fetch_weights(name, reporter)) as model:
+        judge = Judge(model, dict.fromkeys(config.metrics, ""), embedder)
+        for key, some in cases.items():
+            for metric in config.metrics:
+                for case in some:
+                    if settled(case, metric) is None:
+                        verdict = await judge.verdict(case, metric)
+                        calls.setdefault((key, metric), []).extend(verdict.calls)
+    return calls
+
+
+@dataclass(frozen=True, slots=True)
+class PastAccount:
+    """The account of one cell of a finished run."""
+
+    run_id: str
+    n_questions: int
+    account: Account
+
+
+def past_accounts(
+    runs_dir: Path, dataset_fingerprint: str, cells: AbstractSet[str], prices: PriceTable
+) -> dict[str, PastAccount]:
+    """Cell key -> its account, at `prices`, in the last finished run on the same data that has it.
+
+    A run that cannot be read is passed over, and a cell of which so many questions failed that its means are withheld:
+    they stopped short, and took less than they should.
+    """
+    found: dict[str, PastAccount] = {}
+    for store in _finished(runs_dir, dataset_fingerprint):
+        with suppress(RunStoreError):
+            whole = {cell.cell for cell in read_leaderboard(store).cells if _is_whole(cell)}
+            wanted = whole & (cells - found.keys())
+            if not wanted:
+                continue
+            books = keep_books((record for record in store.records() if record.cell.key in wanted), prices)
+            found |= {
+                key: PastAccount(store.run_id, asked, books.of_cell(key)) for key, asked in books.n_questions.items()
+            }
+    return found
+
+
+def _is_whole(cell: CellSummary) -> bool:
+    return cell.n_failed <= (1.0 - COVERAGE_FLOOR) * cell.n_questions
+
+
+def _finished(runs_dir: Path, dataset_fingerprint: str) -> list[RunStore]:
+    """Finished runs on that data, the last one first."""
+    finished: list[tuple[str, str, RunStore]] = []
+    for path in runs_dir.glob(f"*/{MANIFEST}"):
+        store = RunStore(path.parent)
+        with suppress(RunStoreError):
+            manifest = store.manifest()
+            if manifest["status"] == FINISHED and manifest["identity"].get("dataset") == dataset_fingerprint:
+                finished.append((manifest["started"], store.run_id, store))
+    return [store for _, _, store in sorted(finished, key=lambda run: run[:2], reverse=True)]
+
+
+PROBE_QUESTIONS = 3
+_JUDGED_ANSWERS = 10
+"""Of a past run's cell, to try the judge on."""
+
+_FAKE = "fake:"
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What a run of these cells, and a judge of their answers, are expected to take.
+
+    Sums are over both, and None when any part of them is unknown.
+    """
+
+    cells: tuple[Expectation, ...]
+    judging: tuple[JudgeExpectation, ...]
+    prices: PriceTable
+    budget: BudgetConfig
+    work: tuple[ModelWork, ...] = ()
+
+    @property
+    def hours(self) -> float | None:
+        """Of the model calls, the judge's after the others; None where the pace of a model was never measured."""
+        return total(one.hours for one in self.work)
+
+    @property
+    def calls(self) -> float:
+        return sum(one.calls for one in self._parts)
+
+    @property
+    def input_tokens(self) -> float | None:
+        return total(one.input_tokens for one in self._parts)
+
+    @property
+    def output_tokens(self) -> float | None:
+        return total(one.output_tokens for one in self._parts)
+
+    @property
+    def usd(self) -> float | None:
+        return total(one.usd for one in self._parts)
+
+    @property
+    def usd_with_full_replies(self) -> float | None:
+        return total(one.usd_with_full_replies for one in self._parts)
+
+    @property
+    def _parts(self) -> tuple[Expectation | JudgeExpectation, ...]:
+        return (*self.cells, *self.judging)
+
+
+def dry_run(config: RunConfig, reporter: Reporter, prepared: Prepared | None = None) -> DryRun:
+    """Work out what `config` would take. Loads the data and counts its passages; embeds nothing, leaves no run folder.
+
+    `prepared`: the config made ready for a dry run, to be closed by whoever did (None: it is made ready here).
+    """
+    if prepared is None:
+        with closing(prepare(config, reporter, dry=True)) as own:
+            return dry_run(config, reporter, own)
+    prices = price_table(config, now())
+    asking = [seat for seat in prepared.seats if seat.spec.needs_model]
+    past = past_accounts(
+        config.runs_dir, prepared.lineup.dataset.fingerprint, {seat.cell.key for seat in asking}, prices
+    )
+    unseen = [seat for seat in asking if seat.cell.key not in past]
+    probed = _probe(prepared, unseen, reporter) if unseen else {}
+    answers = {**probed}
+    if config.judge is not None:
+        answers |= {key: _past_answers(config, one.run_id, key) for key, one in past.items()}
+    judging = expect_judging(prepared, answers, prices, reporter)
+    found: list[Expectation] = []
+    for seat in prepared.seats:
+        key, cell, asked = seat.cell.key, seat.cell, len(seat.questions)
+        if key in past:
+            found.append(Expectation(cell, asked, past[key].n_questions, past[key].run_id, past[key].account))
+        else:
+            found.append(_from_records(cell, asked, probed.get(key, ()), prices, config.llm.max_tokens))
+    return DryRun(tuple(found), judging, prices, config.budget, _work(config, found, judging))
+
+
+def _work(
+    config: RunConfig, cells: Sequence[Expectation], judging: Sequence[JudgeExpectation]
+) -> tuple[ModelWork, ...]:
+    """The calls of the contestants' model, and those of the judge's."""
+    parts: list[tuple[str, LLMSettings, Sequence[Expectation]]] = []
+    asking = [one for one in cells if one.cell.llm is not None]
+    judged = [one for judge in judging for one in judge.by_cell]
+    if asking:
+        parts.append((str(asking[0].cell.llm), config.llm, asking))
+    if config.judge is not None and judged:
+        parts.append((str(judged[0].cell.llm), config.judge.llm, judged))
+    paces = measured_paces(config.runs_dir, {model for model, _, _ in parts})
+    return tuple(
+        model_work(model, settings, config, sum(one.calls for one in some), _tokens(some), paces.get(model))
+        for model, settings, some in parts
+    )
+
+
+def _tokens(cells: Sequence[Expectation]) -> float | None:
+    return total(tokens for one in cells for tokens in (one.input_tokens, one.output_tokens))
+
+
+def _past_answers(config: RunConfig, run_id: str, key: str) -> list[RunRecord]:
+    """Some answers of one cell of a past run."""
+    records = (record for record in RunStore(config.runs_dir / run_id).records() if record.cell.key == key)
+    return list(islice(records, _JUDGED_ANSWERS))
+
+
+def _probe(prepared: Prepared, seats: Sequence[Seat], reporter: Reporter) -> Mapping[str, list[RunRecord]]:
+    """Records of a few questions of each seat, asked of the fake model."""
+    config = prepared.config
+    few = [replace(seat, questions=_few(seat, config)) for seat in seats]
+    records: dict[str, list[RunRecord]] = {}
+
+    async def keep(record: RunRecord) -> None:
+        records.setdefault(record.cell.key, []).append(record)
+
+    async def ask() -> None:
+        fake = LLMSettings(model=_FAKE, max_tokens=config.llm.max_tokens, cache=False)
+        async with open_model(fake, weights=lambda name: fetch_weights(name, reporter)) as model:
+            retriever = prepared.equipment.retriever if prepared.equipment else None
+            entrants = contestants(few, prepared.lineup.dataset, retriever, model)
+            await run(entrants, done=set(), keep=keep, concurrency=config.concurrency)
+
+    reporter.say(f"probing {len(few)} cells with the fake model ...")
+    anyio.run(ask)
+    return records
+
+
+def _few(seat: Seat, config: RunConfig) -> tuple[Question, ...]:
+    return sample(seat.questions, PROBE_QUESTIONS, balance="proportional", seed=config.seed)
+
+
+def _from_records(
+    cell: Cell, n_questions: int, records: Sequence[RunRecord], prices: PriceTable, max_tokens: int
+) -> Expectation:
+    calls = [call for record in records for call in record.calls]
+    failures = tuple(record.failure.message for record in records if record.failure)
+    return from_probe(cell, n_questions, len(records), calls, prices, max_tokens, failures)

@@ -1,0 +1,334 @@
+"""What some calls are expected to take, from what a few like them took.
+
+How long the model calls of a run would take, at the pace that finished runs have measured for the same model.
+
+What a dry run is equipped with: the index is planned and its chunks are counted, and nothing is embedded.
+
+Passages are found by the words that they share with a query. That is no retrieval to be judged; it fills prompts with
+passages of the corpus, cut as the run would cut them, which is what a dry run needs to know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from arena.accounting import Account, account_of, add_up
+from arena.config import LLMSettings, RunConfig
+from arena.errors import RunStoreError, StrategyError
+from arena.llm import is_fake
+from arena.prices import PriceTable
+from arena.protocols import Embedding, SparseVector
+from arena.store import FINISHED, MANIFEST, RunStore
+from arena.types import CallAttempt, Cell, Hit, LLMCall, Passage, Retrieval, RetrievalRequest
+from indexing.modes import k_of
+
+if TYPE_CHECKING:
+    from indexing.embedding import IndexEmbedder
+    from indexing.opening import IndexPlan
+
+TOKENS_PER_WORD = 1.5
+"""Tokens per run of characters between white space, prompts and passages together, a little on the high side.
+
+Measured: 1.3 on paragraphs of MuSiQue (30,000 WordPieces), 1.55 on whole prompts over the fictional world, whose names
+are in no dictionary (SmolLM2, its chat template counted).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What one cell, or a judge by one metric on the answers of one cell, is expected to take.
+
+    `account` is that of `n_observed` questions, observed in `origin` (a run's id; None = a probe with the fake model).
+    `full_usd`: what those would have cost had every reply been as long as it may be; of a probe only. `failures`: why
+    questions of a probe failed; those that do stop short, and make the figures too low.
+    """
+
+    cell: Cell
+    n_questions: int
+    n_observed: int
+    origin: str | None
+    account: Account
+    full_usd: float | None = None
+    failures: tuple[str, ...] = ()
+
+    @property
+    def calls(self) -> float:
+        """Calls on all questions; `input_tokens`, `output_tokens` and `usd` likewise, None = unknown."""
+        return self._scaled(self.account.whole.calls) or 0.0
+
+    @property
+    def input_tokens(self) -> float | None:
+        return self._scaled(self.account.whole.input_tokens.value)
+
+    @property
+    def output_tokens(self) -> float | None:
+        return self._scaled(self.account.whole.output_tokens.value)
+
+    @property
+    def usd(self) -> float | None:
+        return self._scaled(self.account.whole.usd.value)
+
+    @property
+    def usd_with_full_replies(self) -> float | None:
+        """The cost with every reply at its limit; that of a past run is what it was."""
+        return self.usd if self.origin else self._scaled(self.full_usd)
+
+    def _scaled(self, observed: float | None) -> float | None:
+        if observed is None:
+            return None
+        return observed / self.n_observed * self.n_questions if self.n_observed else 0.0
+
+
+def from_probe(
+    cell: Cell,
+    n_questions: int,
+    n_observed: int,
+    calls: Sequence[LLMCall],
+    prices: PriceTable,
+    max_tokens: int,
+    failures: tuple[str, ...] = (),
+) -> Expectation:
+    """From calls of the fake model on `n_observed` questions, had the cell's model been asked."""
+    account = add_up(account_of([_as_asked(call, cell)], cell, prices) for call in calls)
+    full = account_of([_as_asked(call, cell, written=max_tokens) for call in calls], cell, prices)
+    return Expectation(cell, n_questions, n_observed, None, account, full.whole.usd.value, failures)
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """The sum; None when any part is unknown."""
+    listed = list(values)
+    known = [value for value in listed if value is not None]
+    return sum(known) if len(known) == len(listed) else None
+
+
+def _as_asked(call: LLMCall, cell: Cell, written: int | None = None) -> LLMCall:
+    """A call of the fake as the cell's model would have it, without seconds; `written`: with a reply so long."""
+    model = cell.llm or call.model
+    # The tokens of the fake are words.
+    factor = 1.0 if is_fake(model) else TOKENS_PER_WORD
+    attempts = tuple(
+        CallAttempt(
+            _tokens(one.input_tokens, factor), _tokens(one.output_tokens, factor) if written is None else written
+        )
+        for one in call.attempts
+    )
+    return replace(call, model=model, attempts=attempts, replayed=True)
+
+
+def _tokens(words: int | None, factor: float) -> int | None:
+    return None if words is None else round(words * factor)
+
+
+_USUAL_AT_ONCE, _LOCAL_AT_ONCE = 8, 1
+"""Calls in flight where the settings do not say: of a server, and of a model in this process."""
+
+_READ_AT_MOST = 500
+"""Records, and verdicts, of a run that its pace is taken from."""
+
+_HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Mean seconds that the provider took for a call, retries included, over `n_calls` in a finished run."""
+
+    seconds: float
+    n_calls: int
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWork:
+    """Calls to be made of one model, and how they will be made. `tokens` None: unknown; `pace` None: not measured."""
+
+    model: str
+    calls: float
+    tokens: float | None
+    at_once: int
+    pace: Pace | None
+    requests_per_minute: float | None = None
+    tokens_per_minute: int | None = None
+
+    @property
+    def hours(self) -> float | None:
+        """At the measured pace, or at the limits of its settings where these are slower; a fake model takes none."""
+        if is_fake(self.model) or not self.calls:
+            return 0.0
+        return None if self.pace is None else self.hours_at(self.pace.seconds)
+
+    def hours_at(self, seconds: float) -> float:
+        """The hours if a call took so long."""
+        bounds = [self.calls * seconds / self.at_once / _HOUR]
+        if self.requests_per_minute:
+            bounds.append(self.calls / self.requests_per_minute / 60)
+        if self.tokens_per_minute and self.tokens is not None:
+            bounds.append(self.tokens / self.tokens_per_minute / 60)
+        return max(bounds)
+
+
+def model_work(
+    model: str, settings: LLMSettings, config: RunConfig, calls: float, tokens: float | None, pace: Pace | None
+) -> ModelWork:
+    """The work of a model under its settings. A question makes its calls one after another or a few at a time."""
+    usual = _LOCAL_AT_ONCE if model.startswith("local:") else _USUAL_AT_ONCE
+    return ModelWork(
+        model,
+        calls,
+        tokens,
+        min(settings.concurrency or usual, config.concurrency),
+        pace,
+        settings.requests_per_minute,
+        settings.tokens_per_minute,
+    )
+
+
+def measured_paces(runs_dir: Path, models: AbstractSet[str]) -> dict[str, Pace]:
+    """Model -> its pace in the last finished run that asked it, on whatever data. A run that cannot be read is left."""
+    found: dict[str, Pace] = {}
+    for store in _finished(runs_dir):
+        wanted = models - found.keys()
+        if not wanted:
+            break
+        with suppress(RunStoreError):
+            seconds: dict[str, list[float]] = {}
+            for call in _measured_calls(store):
+                if call.model in wanted:
+                    seconds.setdefault(call.model, []).append(call.service_seconds)
+            found |= {model: Pace(sum(of) / len(of), len(of), store.run_id) for model, of in seconds.items()}
+    return found
+
+
+def _finished(runs_dir: Path) -> list[RunStore]:
+    """Finished runs, the last one first."""
+    finished: list[tuple[str, str, RunStore]] = []
+    for path in runs_dir.glob(f"*/{MANIFEST}"):
+        store = RunStore(path.parent)
+        with suppress(RunStoreError):
+            manifest = store.manifest()
+            if manifest["status"] == FINISHED:
+                finished.append((manifest["started"], store.run_id, store))
+    return [store for _, _, store in sorted(finished, key=lambda run: run[:2], reverse=True)]
+
+
+def _measured_calls(store: RunStore) -> Iterator[LLMCall]:
+    """Calls that were made, not replayed, of the first records and verdicts."""
+    records, verdicts = islice(store.records(), _READ_AT_MOST), islice(store.verdicts(), _READ_AT_MOST)
+    made = chain((one.calls for one in records), (one.calls for one in verdicts))
+    return (call for calls in made for call in calls if not call.replayed)
+
+
+_WORD = re.compile(r"\w+")
+
+
+class Unembedding:
+    """An `IndexEmbedder` that is known by all that identifies another one, and gives every text the same vectors."""
+
+    def __init__(self, embedder: IndexEmbedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        return self._embedder.identity
+
+    @property
+    def provenance(self) -> Mapping[str, str | int | float]:
+        return self._embedder.provenance
+
+    @property
+    def dimension(self) -> int:
+        return self._embedder.dimension
+
+    @property
+    def sparse_idf(self) -> bool:
+        return self._embedder.sparse_idf
+
+    @property
+    def batch_texts(self) -> int:
+        return self._embedder.batch_texts
+
+    def fitted(self, texts: Sequence[str]) -> Self:
+        return self
+
+    def count_truncated(self, texts: Sequence[str]) -> int:
+        """By the tokenizer alone."""
+        return self._embedder.count_truncated(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> Embedding:
+        one = np.eye(1, self.dimension, dtype=np.float32)
+        multi = (one,) * len(texts) if self.identity.get("multivectors", "none") not in ("none", 0) else None
+        return Embedding(np.repeat(one, len(texts), axis=0), (SparseVector((), ()),) * len(texts), multi)
+
+    def embed_queries(self, texts: Sequence[str]) -> Embedding:
+        return self.embed_passages(texts)
+
+
+class PlannedRetriever:
+    """Passages of a planned index by shared words: most of the query's words first, then in id order."""
+
+    def __init__(self, plan: IndexPlan) -> None:
+        self._passages = plan.passages
+        self._places = {passage.passage_id: passage for passage in plan.passages}
+        self._pieces = Counter(passage.doc_id for passage in plan.passages)
+
+    async def retrieve(self, request: RetrievalRequest) -> Retrieval:
+        wanted = k_of(request)
+        shared = Counter(place for word in _words(request.query) for place in self._holders.get(word, ()))
+        rest = (place for place in range(len(self._passages)) if place not in shared)
+        ranked = sorted(shared, key=lambda place: (-shared[place], place))[:wanted]
+        chosen = [*ranked, *(place for place, _ in zip(rest, range(wanted - len(ranked)), strict=False))]
+        return Retrieval(request, tuple(self._hit(place, rank) for rank, place in enumerate(chosen, start=1)))
+
+    async def retrieve_many(self, requests: Sequence[RetrievalRequest]) -> tuple[Retrieval, ...]:
+        return tuple([await self.retrieve(request) for request in requests])
+
+    def passage(self, passage_id: str) -> Passage:
+        """The passage behind a hit. Raises `StrategyError` for an id that no hit can have had."""
+        try:
+            return self._places[passage_id]
+        except KeyError:
+            raise StrategyError(f"no passage {passage_id!r} in the index: use ids from its hits") from None
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _hit(self, place: int, rank: int) -> Hit:
+        passage = self._passages[place]
+        span = (passage.start_char, passage.end_char) if self._pieces[passage.doc_id] > 1 else None
+        return Hit(passage.passage_id, passage.doc_id, rank, 1.0 / rank, span=span)
+
+    @cached_property
+    def _holders(self) -> Mapping[str, Sequence[int]]:
+        """Word -> places of the passages that hold it."""
+        holders: dict[str, list[int]] = {}
+        for place, passage in enumerate(self._passages):
+            for word in _words(f"{passage.title} {passage.text}"):
+                holders.setdefault(word, []).append(place)
+        return holders
+
+
+def counted(plan: IndexPlan, embedder: IndexEmbedder) -> dict[str, Any]:
+    """What is known of an index that is not built."""
+    from indexing.chunking import indexed_text
+
+    texts = [indexed_text(passage) for passage in plan.passages]
+    return {
+        "documents": plan.documents,
+        "passages": len(texts),
+        "empty_passages": sum(not text.strip() for text in texts),
+        "truncated_passages": embedder.count_truncated(texts),
+    }
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))

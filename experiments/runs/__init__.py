@@ -1,1 +1,0 @@
-"""One run: begun, continued, shared out, joined, ended."""

@@ -1,1 +1,0 @@
-"""From a config to everything that a run needs but the model."""
