@@ -98,7 +98,7 @@ def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena mo
 @strategies_app.command("list")
 def strategies_list(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Show every strategy, the tier it can run at and what it needs."""
-    from experiments.contestants.commands import list_facts, list_rows, list_table
+    from experiments.studies.strategies.facts import list_facts, list_rows, list_table
     from experiments.terminal.tables import as_json
 
     listed, problems = list_facts()
@@ -118,7 +118,7 @@ def strategies_show(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show a strategy beside its paper: decision points, settings, differences clause by clause, figure."""
-    from experiments.contestants.commands import facts_text, show_facts
+    from experiments.studies.strategies.facts import facts_text, show_facts
     from experiments.terminal.tables import as_json
 
     facts = show_facts(name)
@@ -138,7 +138,7 @@ def strategies_labels(
     dataset: MovedData = None,
 ) -> None:
     """Label each question of a run with the simplest strategy that answered it right: A, B or C."""
-    from experiments.contestants.commands import label_run
+    from experiments.studies.strategies.facts import label_run
 
     put(label_run(run_folder, out, mode, dataset))
 

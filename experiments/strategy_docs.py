@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from experiments.contestants.facts import StrategyFacts, facts_of
+from experiments.studies.strategies.facts import StrategyFacts, facts_of
 from strategies import STRATEGIES
 
 PATH = Path(__file__).parent.parent / "docs" / "strategies.md"

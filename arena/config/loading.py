@@ -167,7 +167,7 @@ _PLACES = ("runs_dir", "dataset", "llm.model", "judge.llm.model", "embedding.mod
 
 
 SWEEP_SECTION = "sweep"
-"""Key of a config file that makes it a sweep's (`arena.config.sweep`)."""
+"""Key of a config file that makes it a sweep's (`experiments.studies.sweep.config`)."""
 
 
 def load_config(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:

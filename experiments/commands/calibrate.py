@@ -20,8 +20,8 @@ def calibrate(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Choose thresholds by what they cost and bring on dev questions, and write them as a config for the next run."""
-    from experiments.calibrating.calibrate import calibrate_run
-    from experiments.calibrating.output import print_calibration
+    from experiments.studies.calibrate.calibrate import calibrate_run
+    from experiments.studies.calibrate.output import print_calibration
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 

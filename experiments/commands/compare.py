@@ -22,8 +22,8 @@ def compare(
         arena compare runs/before runs/after
         arena compare runs/before runs/after --json
     """
-    from experiments.comparing.runs import compare_runs
-    from experiments.comparing.table import print_compared
+    from experiments.studies.compare.compare import compare_runs
+    from experiments.studies.compare.table import print_compared
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 

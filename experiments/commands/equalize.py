@@ -45,7 +45,7 @@ def equalize(
     """
     from arena.config import load_config, merge, parse_settings
     from experiments.commands.run import names_of
-    from experiments.equalizing.equalized import Request
+    from experiments.studies.equalize.equalize import Request
 
     options = given(
         dataset=dataset,
@@ -62,10 +62,9 @@ def equalize(
 
 def _go(request: Any, *, dry_run: bool, json: bool) -> None:
     from experiments.commands.run import TOO_MANY_FAILURES
-    from experiments.equalizing.dry import expect_budget, print_expected
-    from experiments.equalizing.equalize import equalize as equalize_config
-    from experiments.equalizing.output import print_equalized
-    from experiments.equalizing.runs import WarnsOnce
+    from experiments.studies.equalize.equalize import equalize as equalize_config
+    from experiments.studies.equalize.output import expect_budget, print_equalized, print_expected
+    from experiments.studies.equalize.runs import WarnsOnce
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 

@@ -31,7 +31,7 @@ def import_(
         arena compare runs/RUN_ID runs/mine
     """
     from arena.report.console import print_leaderboard
-    from experiments.exchange.importing import import_runs
+    from experiments.studies.exchange.importing import import_runs
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 
@@ -56,7 +56,7 @@ def export(
     dataset: MovedData = None,
 ) -> None:
     """Write a run in the format of another tool, one file per cell."""
-    from experiments.exchange.exporting import export_run
+    from experiments.studies.exchange.exporting import export_run
 
     exported = export_run(run_folder, format, out, dataset)
     for file in exported.files:

@@ -27,8 +27,8 @@ def gate(
         arena gate runs/pr --baseline runs/main
         arena gate runs/pr --baseline runs/main --policy gate.yaml --markdown report.md --junit report.xml
     """
-    from experiments.gating.gate import gate_run
-    from experiments.gating.output import write_gate
+    from experiments.studies.gate.gate import gate_run
+    from experiments.studies.gate.output import write_gate
     from experiments.terminal.tables import Console
 
     verdict = gate_run(run_folder, baseline, policy, dataset)

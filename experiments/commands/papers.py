@@ -20,7 +20,7 @@ def papers_list(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show published figures with their settings and where they stand."""
-    from experiments.papers.listing import list_numbers, print_numbers
+    from experiments.studies.papers.output import list_numbers, print_numbers
     from experiments.terminal.tables import Console
 
     print_numbers(list_numbers(paper, dataset), Console(), json=json)
@@ -34,8 +34,8 @@ def papers_compare(
 ) -> None:
     """Hold a run beside the published figures that it could be held beside, and name each setting that differs."""
     from arena.store import RunStore
-    from experiments.papers.comparing import compare_with_papers, print_comparisons
     from experiments.run.start import read_leaderboard, staleness
+    from experiments.studies.papers.compare import compare_with_papers, print_comparisons
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 
@@ -55,6 +55,6 @@ def papers_questions(
     arena run study.yaml --ids "$(arena papers questions musique:musique_ans_v1.0_dev.jsonl)"
     """
     from arena.datasets import load_dataset
-    from experiments.papers.drawn import draw
+    from experiments.studies.papers.numbers import draw
 
     put(",".join(draw([one.question_id for one in load_dataset(dataset).questions])))

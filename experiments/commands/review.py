@@ -26,7 +26,7 @@ def review_export(
 
     arena review export runs/RUN_ID --out anna.csv --limit 10
     """
-    from experiments.reviewing.sheet import export_sheet
+    from experiments.studies.review.sheet import export_sheet
 
     put(export_sheet(run_folder, out, limit=limit, seed=seed, gold=gold, data_at=dataset))
 
@@ -42,8 +42,8 @@ def review_import(
 
     arena review import runs/RUN_ID anna.csv ben.csv
     """
-    from experiments.reviewing.importing import import_sheets
-    from experiments.reviewing.printing import print_review
+    from experiments.studies.review.agreement import import_sheets
+    from experiments.studies.review.output import print_review
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 

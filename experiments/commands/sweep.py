@@ -23,7 +23,7 @@ def sweep(
     Exit code 3: at some point more questions failed than its `max_failure_share`.
     """
     from experiments.commands.run import TOO_MANY_FAILURES
-    from experiments.sweeping.sweep import print_sweep, run_sweep
+    from experiments.studies.sweep.sweep import print_sweep, run_sweep
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 

@@ -35,9 +35,8 @@ def train_router(
     """Train a router on dev questions, measure it on questions it cannot know, and write its folder and card."""
     if labels not in ("both", "silver"):
         raise ConfigError(f"--labels {labels!r}: write both or silver")
-    from experiments.routing.output import print_router
-    from experiments.routing.train import Request
-    from experiments.routing.train import train_router as train
+    from experiments.studies.router.train import Request, print_router
+    from experiments.studies.router.train import train_router as train
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 

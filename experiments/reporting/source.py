@@ -12,12 +12,12 @@ from arena.report.source import FidelityCard, PageSource, PaperComparison
 from arena.scoring import ScoreTable
 from arena.store import FINISHED, RunStore, key_of
 from arena.types import Dataset, RunRecord
-from experiments.contestants.facts import facts_of
-from experiments.papers.comparing import compare_with_papers
 from experiments.reporting.kept_scores import kept_scores
 from experiments.run.process import is_imported
 from experiments.run.scoring import PastRun, board_of, documents_of, open_past_run, score_run
 from experiments.run.start import read_leaderboard
+from experiments.studies.papers.compare import compare_with_papers
+from experiments.studies.strategies.facts import facts_of
 from experiments.terminal.progress import Reporter
 from strategies import find_strategy
 

@@ -16,11 +16,10 @@ from arena.files import read_json
 from arena.leaderboard.build import Leaderboard
 from arena.report.names import warning_lines
 from arena.store import FINISHED, LEADERBOARD, MANIFEST, RUNNING, RunStore
-from experiments.equalizing.folder import EQUAL_BUDGET
 from experiments.serving.holder import is_written
 from experiments.serving.progress import RunProgress, Status, StudyProgress, cells_of_board
 from experiments.serving.watch import RunWatch
-from experiments.sweeping.folder import SWEEP
+from experiments.studies.folder import EQUAL_BUDGET, SWEEP
 
 _STUDIES = {SWEEP: "sweep", EQUAL_BUDGET: "equal budget"}
 

@@ -12,8 +12,8 @@ import pytest
 from arena.datasets import load_dataset
 from arena.plan import PlannedCell
 from arena.types import Cell, Dataset
-from experiments.papers.comparing import compare_with_papers
-from experiments.papers.drawn import MUSIQUE_DEV, draw
+from experiments.studies.papers.compare import compare_with_papers
+from experiments.studies.papers.numbers import MUSIQUE_DEV, draw
 from tests.integration.conftest import Arena
 from tests.unit.experiments.official_files import gold_line, write_lines
 from tests.unit.experiments.papers.paper_cells import board, figure, summary, write_run

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.config import load_config, parse_settings
-from arena.config.sweep import load_sweep
 from arena.errors import ConfigError, UserError
 from arena.files import parse_yaml
 from arena.llm.fake.script import read_script
-from experiments.gating.policy_file import read_policy
+from experiments.studies.gate.policy import read_policy
+from experiments.studies.sweep.config import load_sweep
 from strategies import find_variant
 
 ROOT = Path(__file__).parents[2]

@@ -3,8 +3,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from experiments.contestants.facts import facts_of
 from experiments.strategy_docs import PATH, render
+from experiments.studies.strategies.facts import facts_of
 from strategies import STRATEGIES
 from strategies.base import Clause
 

@@ -14,7 +14,7 @@ from arena.datasets import load_dataset
 from arena.protocols import RetrievalSettings, Tools
 from arena.text import ABSTENTION
 from arena.types import Dataset, Document, Question
-from experiments.contestants.labels import complexity
+from experiments.studies.strategies.labels import complexity
 from strategies import find_variant
 from strategies.adaptive import Label
 from tests.lexical_index import LexicalIndex

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arena.statistics.intervals import draw_resamples
-from experiments.calibrating.bias_curve import best_bias, bias_curve
+from experiments.studies.calibrate.router import best_bias, bias_curve
 from strategies.adaptive import Label
 
 LIKELY_B = {"A": 0.1, "B": 0.6, "C": 0.3}

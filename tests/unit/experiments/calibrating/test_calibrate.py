@@ -11,9 +11,9 @@ from rich.console import Console
 from arena.config import CalibratedThreshold, load_config
 from arena.errors import ConfigError, RunStoreError, UnknownNameError
 from arena.types import Dataset, RunRecord
-from experiments.calibrating.calibrate import calibrate_run
-from experiments.calibrating.finding import Calibration
-from experiments.calibrating.output import print_calibration
+from experiments.studies.calibrate.calibrate import calibrate_run
+from experiments.studies.calibrate.output import print_calibration
+from experiments.studies.calibrate.separation import Calibration
 from experiments.terminal.progress import Reporter
 from strategies import find_variant
 from tests.unit.experiments.calibrating.evaluated import overlapping

@@ -7,9 +7,8 @@ import pytest
 
 from arena.errors import ConfigError
 from arena.types import Dataset, RunRecord
-from experiments.calibrating.corrective import calibrate_corrective
-from experiments.calibrating.dev_run import open_dev_run
-from experiments.calibrating.finding import Finding
+from experiments.studies.calibrate.separation import Finding, open_dev_run
+from experiments.studies.calibrate.thresholds import calibrate_corrective
 from tests.unit.experiments.calibrating.evaluated import CELL, evaluated, overlapping
 from tests.unit.experiments.calibrating.lookups import dev, lookups, run_of
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from experiments.calibrating.finding import Population
-from experiments.calibrating.histogram import BINS, QUANTILES, bars, quantiles
+from experiments.studies.calibrate.output import BINS, QUANTILES, bars, quantiles
+from experiments.studies.calibrate.separation import Population
 
 
 def test_both_lines_share_one_scale() -> None:

@@ -7,9 +7,8 @@ import pytest
 from arena.errors import ConfigError
 from arena.statistics.intervals import Interval
 from arena.types import Dataset, RunRecord
-from experiments.calibrating.dev_run import open_dev_run
-from experiments.calibrating.finding import Finding
-from experiments.calibrating.rerank import calibrate_rerank
+from experiments.studies.calibrate.separation import Finding, open_dev_run
+from experiments.studies.calibrate.thresholds import calibrate_rerank
 from tests.unit.experiments.calibrating.lookups import (
     GOLD,
     OTHER,

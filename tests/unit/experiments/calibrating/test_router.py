@@ -9,9 +9,8 @@ import pytest
 from arena.errors import ConfigError
 from arena.statistics.intervals import Interval
 from arena.types import Cell, Dataset, Decision, Question, RunRecord
-from experiments.calibrating.dev_run import open_dev_run
-from experiments.calibrating.finding import Finding
-from experiments.calibrating.router import calibrate_router
+from experiments.studies.calibrate.router import calibrate_router
+from experiments.studies.calibrate.separation import Finding, open_dev_run
 from tests.unit.experiments.calibrating.lookups import GOLD, dev, lookups, record, retrieved, run_of
 
 ROUTER = Cell("adaptive", "hybrid", "fake:", {"policy": "classifier", "judge": "probabilities", "cost_bias": 0.0})

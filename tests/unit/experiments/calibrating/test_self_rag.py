@@ -7,9 +7,8 @@ import pytest
 
 from arena.errors import ConfigError
 from arena.types import Cell, Dataset, Decision, Question, RunRecord
-from experiments.calibrating.dev_run import open_dev_run
-from experiments.calibrating.finding import Finding
-from experiments.calibrating.self_rag import calibrate_self_rag
+from experiments.studies.calibrate.separation import Finding, open_dev_run
+from experiments.studies.calibrate.thresholds import calibrate_self_rag
 from tests.unit.experiments.calibrating.lookups import dev, lookups, record, run_of
 
 CELL = Cell("self_rag", "hybrid", "fake:", {"retrieval": "adaptive", "judge": "probabilities", "delta": 0.2})

@@ -4,9 +4,9 @@ from io import StringIO
 
 from rich.console import Console
 
-from experiments.comparing.compared import Compared, ComparedRun
-from experiments.comparing.differences import Difference
-from experiments.comparing.table import print_compared
+from experiments.studies.compare.compare import Compared, ComparedRun
+from experiments.studies.compare.differences import Difference
+from experiments.studies.compare.table import print_compared
 from tests.unit.report.boards import board, row
 
 

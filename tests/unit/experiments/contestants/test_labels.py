@@ -11,7 +11,7 @@ from arena.errors import ConfigError, RunStoreError
 from arena.store import MANIFEST, RunStore
 from arena.store.journal import RECORD_LINES, JournalWriter
 from arena.types import Cell, Dataset, Kind, Question, RunRecord
-from experiments.contestants.labels import complexity, silver_labels, write_labels
+from experiments.studies.strategies.labels import complexity, silver_labels, write_labels
 from strategies.adaptive import Label
 from strategies.adaptive.params import read_labels
 from tests.samples import QUESTIONS, answered, failed

@@ -8,8 +8,15 @@ from rich.console import Console
 
 from arena.errors import UnknownNameError
 from experiments.cli import main
-from experiments.contestants.commands import facts_text, list_facts, list_rows, list_table, show_facts
-from experiments.contestants.facts import Setting, StrategyFacts
+from experiments.studies.strategies.facts import (
+    Setting,
+    StrategyFacts,
+    facts_text,
+    list_facts,
+    list_rows,
+    list_table,
+    show_facts,
+)
 from strategies import STRATEGIES
 from strategies.base import Clause
 

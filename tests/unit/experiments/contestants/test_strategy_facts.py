@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 from pydantic import Field
 
-from experiments.contestants.facts import facts_of, mermaid, settings_of
+from experiments.studies.strategies.facts import facts_of, mermaid, settings_of
 from strategies import STRATEGIES, Params, StrategySpec
 from strategies.base import Clause, FidelityCard
 from strategies.vanilla import FIGURE, build

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.equalizing.bracketing import MAX_LOOKS, bracket
+from experiments.studies.equalize.search import MAX_LOOKS, bracket
 
 
 class Priced:

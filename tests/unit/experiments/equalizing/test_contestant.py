@@ -6,9 +6,15 @@ import pytest
 
 from arena.config import RunConfig, validate_config
 from arena.errors import ConfigError
-from experiments.equalizing.contestant import Contestant, config_under, run_name, start_list
-from experiments.equalizing.knobs import allowance_knob, knobs_of
-from experiments.equalizing.unit import Unit
+from experiments.studies.equalize.contestants import (
+    Contestant,
+    Unit,
+    allowance_knob,
+    config_under,
+    knobs_of,
+    run_name,
+    start_list,
+)
 from strategies import find_variant
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.equalizing.evaluation import corrected_target
+from experiments.studies.equalize.runs import corrected_target
 
 
 def test_one_run_is_corrected_in_proportion() -> None:

@@ -8,8 +8,8 @@ from arena.config import RunConfig, validate_config
 from arena.datasets import load_dataset
 from arena.errors import ConfigError
 from arena.sampling import in_part
-from experiments.equalizing.equalize import evaluated_config
-from experiments.equalizing.pilots import pilot_sample
+from experiments.studies.equalize.equalize import evaluated_config
+from experiments.studies.equalize.runs import pilot_sample
 
 DEV = [one.question_id for one in in_part(load_dataset("world").questions, "dev")]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from experiments.equalizing.contestant import Contestant, Setting
-from experiments.equalizing.knobs import Knob
-from experiments.equalizing.solving import Point, Solution, solve
+from experiments.studies.equalize.contestants import Contestant, Knob, Setting
+from experiments.studies.equalize.search import Point, Solution, solve
 from strategies import find_variant
 
 K = Knob("retrieval.k", 1, 50, 5)

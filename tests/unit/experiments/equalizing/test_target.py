@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from arena.errors import ConfigError
-from experiments.equalizing.contestant import Contestant
-from experiments.equalizing.solving import Point, Solution
-from experiments.equalizing.target import Choice, choose_target
+from experiments.studies.equalize.contestants import Contestant
+from experiments.studies.equalize.search import Choice, Point, Solution, choose_target
 from strategies import find_variant
 
 CHEAP, DEAR, DEAREST = (Contestant(name, "dense", find_variant(name)) for name in ("vanilla", "corrective", "ircot"))

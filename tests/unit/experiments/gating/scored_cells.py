@@ -9,7 +9,7 @@ from arena.metrics.case import FAILED
 from arena.scoring import CellScores, Usage
 from arena.scoring.guards import Finding
 from arena.types import Cell, Question, Score
-from experiments.gating.doubts import Scored
+from experiments.studies.gate.cells import Scored
 from tests.samples import cell
 
 Column = Mapping[str, float | Score]

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from arena.leaderboard.metrics import QuestionResamples
-from experiments.gating.doubts import Scored
-from experiments.gating.failing import failing_checks
-from experiments.gating.margins import margin_checks
-from experiments.gating.policy import Policy
+from experiments.studies.gate.cells import Scored
+from experiments.studies.gate.checks import failing_checks
+from experiments.studies.gate.margins import margin_checks
+from experiments.studies.gate.policy import Policy
 from tests.unit.experiments.gating.scored_cells import column, questions, scored
 
 N = 120

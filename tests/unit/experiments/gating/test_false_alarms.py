@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from arena.leaderboard.metrics import QuestionResamples
 from arena.types import Cell
-from experiments.gating.doubts import Scored
-from experiments.gating.margins import margin_checks
-from experiments.gating.policy import Policy
+from experiments.studies.gate.cells import Scored
+from experiments.studies.gate.margins import margin_checks
+from experiments.studies.gate.policy import Policy
 from tests.unit.experiments.gating.scored_cells import column, questions, scored
 
 N, CELLS = 120, 3

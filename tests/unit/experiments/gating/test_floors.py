@@ -6,10 +6,9 @@ import pytest
 from arena.metrics.case import NOT_JUDGED
 from arena.scoring.guards import Finding
 from arena.types import Score
-from experiments.gating.doubts import Scored
-from experiments.gating.floors import floor_checks
-from experiments.gating.policy import ALONE, Bounds, Policy
-from experiments.gating.verdict import Check
+from experiments.studies.gate.cells import Scored
+from experiments.studies.gate.checks import Check, floor_checks
+from experiments.studies.gate.policy import ALONE, Bounds, Policy
 from tests.unit.experiments.gating.scored_cells import column, scored
 
 

@@ -9,14 +9,19 @@ import pytest
 from rich.console import Console
 
 from arena.errors import RunStoreError
-from experiments.gating.figures import HEADINGS, figures_of
-from experiments.gating.junit import verdict_junit
-from experiments.gating.markdown import verdict_markdown
-from experiments.gating.output import write_gate
-from experiments.gating.policy import Policy
-from experiments.gating.spelling import spelt_out
-from experiments.gating.summary import command, headline, reasons
-from experiments.gating.verdict import Check, GateVerdict
+from experiments.studies.gate.checks import Check, GateVerdict
+from experiments.studies.gate.output import (
+    HEADINGS,
+    command,
+    figures_of,
+    headline,
+    reasons,
+    spelt_out,
+    verdict_junit,
+    verdict_markdown,
+    write_gate,
+)
+from experiments.studies.gate.policy import Policy
 
 NASTY = "van|illa\x1b[31m\x00<b>*x*</b>\ud800"
 WORSE = Check(

@@ -10,10 +10,10 @@ from arena.leaderboard.metrics import QuestionResamples
 from arena.metrics.case import ABSTAINED, FAILED, NOT_JUDGED, PARTLY_JUDGED
 from arena.scoring.guards import Finding
 from arena.types import Partial, Score
-from experiments.gating.doubts import Scored
-from experiments.gating.margins import margin_checks
-from experiments.gating.policy import Policy
-from experiments.gating.verdict import Check
+from experiments.studies.gate.cells import Scored
+from experiments.studies.gate.checks import Check
+from experiments.studies.gate.margins import margin_checks
+from experiments.studies.gate.policy import Policy
 from tests.unit.experiments.gating.scored_cells import column, questions, scored
 
 N = 120

@@ -5,8 +5,8 @@ import pytest
 from arena.errors import ConfigError
 from arena.plan import PlannedCell
 from arena.types import Cell, Scalar
-from experiments.gating.matching import Pairing, changed_settings, label_of, pair_cells
-from experiments.gating.policy import CellPair
+from experiments.studies.gate.cells import Pairing, changed_settings, label_of, pair_cells
+from experiments.studies.gate.policy import CellPair
 
 
 def planned(strategy: str, mode: str = "dense", llm: str | None = "m", **params: Scalar) -> PlannedCell:

@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 from arena.errors import ConfigError
 from arena.types import Cell
-from experiments.gating.policy import ALONE, MARGINS, SCORES, SPENDING, Policy, names_of
-from experiments.gating.policy_file import read_policy
+from experiments.studies.gate.policy import ALONE, MARGINS, SCORES, SPENDING, Policy, names_of, read_policy
 
 CELL = Cell("vanilla", "dense", "fake:", {"k": 5})
 

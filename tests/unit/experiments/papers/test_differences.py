@@ -14,9 +14,8 @@ from arena.leaderboard.cells import CellSummary
 from arena.leaderboard.diagnosis import GuardFinding
 from arena.store import RunStore
 from arena.types import Cell
-from experiments.papers.differences import badge_of, settings_beside
-from experiments.papers.our_run import OurRun, bare_name
-from experiments.papers.settings.shape import (
+from experiments.studies.papers.compare import OurRun, badge_of, bare_name, settings_beside
+from experiments.studies.papers.settings.shape import (
     Corpus,
     Counterpart,
     Measure,

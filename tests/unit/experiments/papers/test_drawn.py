@@ -5,7 +5,7 @@ import random
 import pytest
 
 from arena.errors import DatasetError
-from experiments.papers.drawn import MUSIQUE_DEV, draw
+from experiments.studies.papers.numbers import MUSIQUE_DEV, draw
 
 IDS = [f"2hop__{number}_{number}" for number in range(MUSIQUE_DEV)]
 

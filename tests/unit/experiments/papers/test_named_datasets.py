@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.papers.named_datasets import published_datasets
+from experiments.studies.papers.numbers import published_datasets
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from math import fsum
 
 import pytest
 
-from experiments.papers.published import PublishedNumber, published_numbers
-from experiments.papers.settings import settings_of
-from experiments.papers.settings.shape import NoCounterpart, PaperSettings
+from experiments.studies.papers.numbers import PublishedNumber, published_numbers
+from experiments.studies.papers.settings import settings_of
+from experiments.studies.papers.settings.shape import NoCounterpart, PaperSettings
 
 COUNTS = {
     "MuSiQue": (398, 2590, 368),

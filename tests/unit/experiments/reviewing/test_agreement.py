@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.reviewing.agreement import commonest, concord, review_criterion
-from experiments.reviewing.ratings import Rating
-from experiments.reviewing.rubric import Mark
+from experiments.studies.review.agreement import commonest, concord, review_criterion
+from experiments.studies.review.reading import Rating
+from experiments.studies.review.sheet import Mark
 
 
 def said(rater: str, marks: str, criterion: str = "correct", repeat: int = 0) -> list[Rating]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.reviewing.cell_text import LONGEST_CELL_CHARS, guarded, restored, same_text, sheet_text
+from experiments.studies.review.sheet import LONGEST_CELL_CHARS, guarded, restored, same_text, sheet_text
 
 ANY = st.text(st.characters(codec=None), max_size=60) | st.from_regex(r"[=+\-@\t\r'0-9][^a]{0,8}")
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DatasetError
-from experiments.reviewing.filled import read_sheet
+from experiments.studies.review.reading import read_sheet
 
 REQUIRED, KNOWN = ("row_id", "answer"), ("row_id", "answer", "correct", "note")
 

@@ -8,8 +8,8 @@ import pytest
 
 from arena.errors import DatasetError
 from arena.store import RunStore
-from experiments.reviewing.importing import Review, import_sheets
-from experiments.reviewing.sheet import export_sheet
+from experiments.studies.review.agreement import Review, import_sheets
+from experiments.studies.review.sheet import export_sheet
 from tests.unit.experiments.reviewing.reviewed_runs import OTHER, SILENT, VANILLA, Row, fill, reviewed_run
 
 Files = Mapping[str, bytes]

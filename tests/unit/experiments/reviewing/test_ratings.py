@@ -7,7 +7,7 @@ import pytest
 
 from arena.errors import RunStoreError
 from arena.store import RunStore, write_review
-from experiments.reviewing.ratings import Rating, merge_ratings, rating_lines, read_ratings
+from experiments.studies.review.reading import Rating, merge_ratings, rating_lines, read_ratings
 
 ANNA = Rating("r-1", "a", "q1", "Anna", 0, {"correct": "y"}, "sure,\u2028or not?")
 BEN = replace(ANNA, rater="Ben", marks={"correct": "n"}, note="")

@@ -7,10 +7,8 @@ import pytest
 
 from arena.errors import ConfigError, RunStoreError
 from arena.store import RunStore
-from experiments.reviewing.rows import NO_GOLD, review_rows, run_tag
-from experiments.reviewing.rubric import CRITERIA
-from experiments.reviewing.sheet import COLUMNS, export_sheet
 from experiments.run.scoring import open_past_run
+from experiments.studies.review.sheet import COLUMNS, CRITERIA, NO_GOLD, export_sheet, review_rows, run_tag
 from tests.unit.experiments.reviewing.reviewed_runs import reviewed_run, rows_of
 
 

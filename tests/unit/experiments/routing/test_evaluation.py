@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from experiments.routing.evaluation import BIASES, Evaluation, PolicyRow, evaluate
-from experiments.routing.measured import HeldOut, Routed
-from experiments.routing.ways_run import Taken
+from experiments.studies.router.data import Taken
+from experiments.studies.router.measure import BIASES, Evaluation, HeldOut, PolicyRow, Routed, evaluate
 from strategies.adaptive import Label
 
 STEPS: Mapping[Label, int] = {"A": 0, "B": 1, "C": 4}

@@ -6,8 +6,7 @@ import pytest
 
 from arena.errors import ConfigError
 from arena.sampling import part_of
-from experiments.routing.examples import training_set
-from experiments.routing.ways_run import open_ways_run
+from experiments.studies.router.data import open_ways_run, training_set
 from tests.unit.experiments.routing.planted import planted
 from tests.unit.experiments.routing.scripted_reader import EACH_ITS_OWN, ScriptedReader, ways_run
 

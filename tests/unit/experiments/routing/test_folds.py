@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.routing.folds import family_folds
+from experiments.studies.router.data import family_folds
 
 
 def test_parts_are_about_equal_where_families_allow() -> None:

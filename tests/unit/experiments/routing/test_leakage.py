@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.types import Gold, Question
-from experiments.routing.leakage import families, keep_apart, links
+from experiments.studies.router.data import families, keep_apart, links
 
 
 def question(question_id: str, text: str | None = None) -> Question:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from arena.protocols import Embedding
-from experiments.routing.examples import Example
-from experiments.routing.light_training import LightTrainer
+from experiments.studies.router.data import Example
+from experiments.studies.router.training import LightTrainer
 from strategies.adaptive import Label
 from tests.letter_embedder import LetterEmbedder
 

@@ -7,10 +7,9 @@ import pytest
 
 from arena.errors import ConfigError, RunStoreError
 from arena.sampling import part_of
-from experiments.routing.examples import training_set
-from experiments.routing.light_training import LightTrainer
-from experiments.routing.measured import cross_validated, on_another_run
-from experiments.routing.ways_run import open_ways_run
+from experiments.studies.router.data import open_ways_run, training_set
+from experiments.studies.router.measure import cross_validated, on_another_run
+from experiments.studies.router.training import LightTrainer
 from tests.letter_embedder import LetterEmbedder
 from tests.unit.experiments.routing.planted import planted
 from tests.unit.experiments.routing.scripted_reader import EACH_ITS_OWN, ways_run

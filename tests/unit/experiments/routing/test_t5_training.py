@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import WeightsError
-from experiments.routing.examples import Example
-from experiments.routing.t5_training import T5Trainer, Tuning
+from experiments.studies.router.data import Example
+from experiments.studies.router.training import T5Trainer, Tuning
 from indexing.routing import T5Router
 from strategies.adaptive import Label
 from tests.tiny_t5 import build_tiny_t5

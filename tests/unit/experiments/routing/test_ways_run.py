@@ -7,7 +7,7 @@ import pytest
 
 from arena.errors import ConfigError, RunStoreError
 from arena.types import Dataset
-from experiments.routing.ways_run import Taken, open_ways_run
+from experiments.studies.router.data import Taken, open_ways_run
 from tests.samples import failed
 from tests.unit.experiments.made_runs import made_run
 from tests.unit.experiments.routing.planted import planted

@@ -14,12 +14,10 @@ from arena.config import RunConfig
 from arena.leaderboard.metrics import QuestionResamples
 from arena.leaderboard.schema import MetricSummary
 from arena.types import Question
-from experiments.sweeping.curve import Curve, curves_of
-from experiments.sweeping.output import print_sweep
-from experiments.sweeping.picture import curves_svg
-from experiments.sweeping.point import Point, Points, short_values
-from experiments.sweeping.row import MEASURED, SweepRow, csv_text
-from experiments.sweeping.summary import Sweep
+from experiments.studies.sweep.curves import MEASURED, Curve, SweepRow, csv_text, curves_of
+from experiments.studies.sweep.output import Sweep, print_sweep
+from experiments.studies.sweep.points import Point, Points, short_values
+from experiments.studies.sweep.tracked import curves_svg
 from experiments.terminal.tables import Console
 from tests.unit.report.boards import row
 

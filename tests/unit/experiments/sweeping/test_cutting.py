@@ -20,7 +20,7 @@ from arena.types import (
     RetrievalSeconds,
     RunRecord,
 )
-from experiments.sweeping.cutting import cut_record, cut_retrieval
+from experiments.studies.sweep.run import cut_record, cut_retrieval
 from indexing.build import Index, build_index, open_index
 from indexing.modes import DEPTH
 from indexing.retriever import IndexRetriever

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.config.sweep import load_sweep
 from arena.errors import ConfigError, UserError
-from experiments.sweeping.place import folder_of
-from experiments.sweeping.point import Points, find_points
-from experiments.sweeping.sweep import asking_order
+from experiments.studies.sweep.config import folder_of, load_sweep
+from experiments.studies.sweep.points import Points, find_points
+from experiments.studies.sweep.sweep import asking_order
 
 
 def points(tmp_path: Path, sweep: str, more: str = "strategies: [vanilla]\n") -> Points:

@@ -1,1 +1,0 @@
-"""Thresholds from what a run on the dev part shows."""

@@ -1,1 +1,0 @@
-"""Several runs as one leaderboard, and what keeps them apart."""

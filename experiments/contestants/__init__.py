@@ -1,1 +1,0 @@
-"""The strategies as a reader sees them: lists, cards, labels."""

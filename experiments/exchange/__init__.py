@@ -1,1 +1,0 @@
-"""Answers of other systems in, and runs out in the formats of other tools."""

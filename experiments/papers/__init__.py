@@ -1,1 +1,0 @@
-"""Published figures beside ours: the figures with their sources, the settings they were made under, and the badge."""

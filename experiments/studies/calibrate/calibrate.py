@@ -1,0 +1,156 @@
+"""From a finished run on the dev part to thresholds, and to the config that takes them.
+
+calibrated.yaml: the chosen values, and all of the run that they hold for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from arena.config import merge, validate_config
+from arena.errors import ConfigError, UnknownNameError
+from arena.store.files import replace_text
+from experiments.studies.calibrate.router import calibrate_router
+from experiments.studies.calibrate.separation import TARGETS, Calibration, Chosen, DevRun, Finding, open_dev_run
+from experiments.studies.calibrate.thresholds import calibrate_corrective, calibrate_rerank, calibrate_self_rag
+from experiments.terminal.progress import Reporter
+from strategies import find_variant
+
+NAME = "calibrated.yaml"
+_OF_THIS_RUN = ("run_id", "sample")
+_WRITTEN_BY = "Written by `arena calibrate`."
+_HOW_DRAWN = ("limit", "model_limit", "balance")
+
+
+def write_config(run: DevRun, findings: Sequence[Finding], out: Path) -> None:
+    """Write the values of `findings` as a config that `arena run` takes, asking the part eval.
+
+    Raises:
+        ConfigError: they contradict the run's other settings.
+        RunStoreError: the file cannot be written; what was there is whole.
+    """
+    settings = _settings(run, findings)
+    where = f"the calibrated settings of run {run.past.store.run_id!r}"
+    config = validate_config(settings, where)
+    for entry in config.strategies:
+        find_variant(entry, config.strategy_params)
+    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=120)
+    replace_text(out, "".join(f"# {line}\n" for line in _header(run, findings)) + text)
+
+
+def _settings(run: DevRun, findings: Sequence[Finding]) -> dict[str, Any]:
+    """The run's own settings, where they are not the defaults, under the values chosen."""
+    config = run.past.config
+    sampled = config.sample.model_dump(mode="json", exclude_defaults=True)
+    given = config.model_dump(mode="json", exclude_defaults=True, exclude=set(_OF_THIS_RUN))
+    dataset = {"dataset": config.dataset, "strategies": list(config.strategies), "modes": list(config.modes)}
+    settings: dict[str, Any] = dataset | given
+    settings["sample"] = {name: sampled[name] for name in _HOW_DRAWN if name in sampled} | {"part": "eval"}
+    for finding in findings:
+        if finding.target == "rerank":
+            settings = merge(settings, {"rerank": {"threshold": _rerank_threshold(finding)}})
+            continue
+        strategy = finding.chosen[0].setting.split(".")[1]
+        values: dict[str, Any] = {one.name: one.value for one in finding.chosen}
+        values |= {"calibrated": list(values), "calibrated_for": finding.judge}
+        settings = merge(settings, {"strategy_params": {strategy: values}})
+        settings["strategies"] = [_without(entry, strategy, values) for entry in settings["strategies"]]
+    return settings
+
+
+def _rerank_threshold(finding: Finding) -> dict[str, Any]:
+    return {"value": finding.chosen[0].value, "reranker": finding.judge}
+
+
+def _without(entry: str, strategy: str, values: dict[str, Any]) -> str:
+    """An entry of `strategies` without what it sets of these itself, which would go over them."""
+    name, *settings = entry.split(":")
+    kept = [one for one in settings if one.partition("=")[0].strip() not in values]
+    return ":".join([name, *kept]) if name == strategy else entry
+
+
+def _header(run: DevRun, findings: Sequence[Finding]) -> list[str]:
+    manifest = run.past.manifest
+    lines = [
+        f"{_WRITTEN_BY} Next: arena run FILE",
+        f"run {run.past.store.run_id}, fingerprint {manifest['fingerprint']}, {manifest['started']}, part dev",
+    ]
+    for finding in findings:
+        lines += [_line(finding, one) for one in finding.chosen]
+    return lines
+
+
+def _line(finding: Finding, one: Chosen) -> str:
+    counts = ", ".join(f"{len(side.scores)} {side.name}" for side in finding.populations)
+    span = " to ".join("none" if end is None else f"{end:.6g}" for end in (one.low, one.high))
+    return f"{one.setting}: {one.criterion}; 95 % interval {span}; n = {counts}; cell {finding.cell}"
+
+
+def require_place(out: Path) -> None:
+    """Refuse, before anything is worked out, a place where no file can be written, and a file of another kind.
+
+    Raises:
+        ConfigError: there is no folder for it, or a file that no calibration wrote, which would be lost.
+    """
+    if out.is_dir() or not out.parent.is_dir():
+        raise ConfigError(f"cannot write {str(out)!r}: --out names a file in a folder that is there")
+    if out.exists() and not out.read_bytes().startswith(f"# {_WRITTEN_BY}".encode()):
+        raise ConfigError(f"{str(out)!r} exists, and no calibration wrote it: name another file with --out")
+
+
+_CALIBRATE: Mapping[str, Callable[[DevRun], Finding]] = dict(
+    zip(TARGETS, (calibrate_rerank, calibrate_corrective, calibrate_self_rag, calibrate_router), strict=True)
+)
+
+
+def calibrate_run(
+    run_folder: Path, target: str | None, out: Path | None, reporter: Reporter, data_at: str | None = None
+) -> Calibration:
+    """Choose what the run can tell, and write what may be used.
+
+    Args:
+        run_folder: a finished run on the part dev.
+        target: one of TARGETS; None = every one that the run can tell of.
+        out: the config to write; None = calibrated.yaml in the run's folder.
+        reporter: who is warned of what does not separate.
+        data_at: where its dataset lies now (None: where its settings say).
+
+    Raises:
+        UnknownNameError: there is no such target.
+        ConfigError: the run asks questions of another part, or cannot tell; or `out` cannot be written.
+        RunStoreError: it is no finished run, or cannot be read.
+    """
+    if target is not None and target not in TARGETS:
+        raise UnknownNameError("target", target, TARGETS)
+    place = out or run_folder / NAME
+    run = open_dev_run(run_folder, data_at)
+    require_place(place)
+    findings, untold = [], {}
+    for name in TARGETS if target is None else (target,):
+        try:
+            findings.append(_CALIBRATE[name](run))
+        except ConfigError as error:
+            untold[name] = str(error)
+    if not findings:
+        raise ConfigError("; ".join(f"{name}: {why}" for name, why in untold.items()))
+    usable = [finding for finding in findings if finding.separates]
+    for finding in findings:
+        if not finding.separates:
+            reporter.warn(f"{finding.target}: {finding.verdict}; no value of it may be used")
+    if usable:
+        write_config(run, usable, place)
+    elif place.exists():
+        reporter.warn(f"{str(place)!r} is left as it was: it is of an earlier calibration, and not of this run")
+    manifest = run.past.manifest
+    return Calibration(
+        run.past.store.run_id,
+        manifest["fingerprint"],
+        manifest["started"],
+        tuple(findings),
+        untold,
+        place if usable else None,
+    )

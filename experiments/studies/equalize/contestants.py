@@ -1,0 +1,200 @@
+"""Who is brought to one price, who cannot be, and the run of a contestant under other settings.
+
+What is made equal: tokens, US dollars or model calls per question.
+
+The settings that change what a strategy spends, in the order in which they are turned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from arena.config import RunConfig
+from arena.errors import ConfigError
+from arena.leaderboard.build import CellSummary
+from arena.report.figures import per_question_text, usd_text
+from strategies import Variant, find_variant
+
+K = "retrieval.k"
+ALLOWANCE = "allowance."
+"""Prefix of the settings that cut a question short."""
+
+Setting = Mapping[str, int]
+"""Name of a setting -> value: `retrieval.k`, `allowance.tokens`, or one of the strategy's own, as `max_sentences`."""
+
+_NAME_CHARS = 40
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """One entry of the config's `strategies` in one mode. `name` is fit for a folder."""
+
+    entry: str
+    mode: str
+    variant: Variant = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        safe = _UNSAFE.sub("-", f"{self.entry}-{self.mode}").strip("-.")
+        if safe == f"{self.entry}-{self.mode}" and len(safe) <= _NAME_CHARS:
+            return safe
+        told_apart = hashlib.sha256(f"{self.entry} {self.mode}".encode()).hexdigest()[:6]
+        return f"{safe[: _NAME_CHARS - 7]}-{told_apart}"
+
+
+@dataclass(frozen=True, slots=True)
+class StartList:
+    """The entries of a config. `controls` ask a model and search no index; `silent` ones ask no model."""
+
+    contestants: tuple[Contestant, ...]
+    controls: tuple[str, ...]
+    silent: tuple[str, ...]
+
+
+def start_list(config: RunConfig) -> StartList:
+    """Sort the entries of a config.
+
+    Raises:
+        ConfigError: fewer than two of them ask a model about what they retrieve.
+        UnknownNameError: there is no such strategy.
+    """
+    found = [(entry, find_variant(entry, config.strategy_params)) for entry in config.strategies]
+    contestants = tuple(
+        Contestant(entry, mode, variant)
+        for entry, variant in found
+        if variant.spec.evidence == "index" and variant.spec.needs_model
+        for mode in config.modes
+    )
+    if len(contestants) < 2:
+        raise ConfigError(
+            "there is nothing to make equal: name at least two strategies, or modes, that retrieve and ask a model"
+        )
+    return StartList(
+        contestants,
+        tuple(entry for entry, one in found if one.spec.evidence != "index" and one.spec.needs_model),
+        tuple(entry for entry, one in found if not one.spec.needs_model),
+    )
+
+
+def config_under(config: RunConfig, contestant: Contestant, setting: Setting) -> RunConfig:
+    """The config with this contestant alone, under other settings; `depth` grows with k where it must."""
+    k = setting.get(K, config.retrieval.k)
+    bounds = {name.removeprefix(ALLOWANCE): value for name, value in setting.items() if name.startswith(ALLOWANCE)}
+    return config.model_copy(
+        update={
+            "strategies": (_entry(contestant.entry, setting),),
+            "modes": (contestant.mode,),
+            "retrieval": config.retrieval.model_copy(update={"k": k, "depth": max(k, config.retrieval.depth)}),
+            "allowance": config.allowance.model_copy(update=bounds),
+        }
+    )
+
+
+def shown(setting: Setting) -> str:
+    """As in `retrieval.k=12, max_sentences=6`; `as configured` where nothing is set."""
+    return ", ".join(f"{name}={value}" for name, value in setting.items()) or "as configured"
+
+
+def run_name(contestant: Contestant, setting: Setting) -> str:
+    """Of a run folder: as in `vanilla-dense_k-12`."""
+    text = "_".join(f"{name.removeprefix('retrieval.')}-{value}" for name, value in setting.items())
+    return f"{contestant.name}_{text or 'own'}"
+
+
+def _entry(entry: str, setting: Setting) -> str:
+    """The entry with settings of the strategy's own replaced or added."""
+    own = {name: value for name, value in setting.items() if "." not in name}
+    name, *given = entry.split(":")
+    kept = [one for one in given if one.partition("=")[0].strip() not in own]
+    return ":".join([name, *kept, *(f"{key}={value}" for key, value in own.items())])
+
+
+Unit = Literal["tokens", "usd", "calls"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
+
+
+def spent(cell: CellSummary, unit: Unit) -> float:
+    """What a cell spends per question, failed ones included; replayed calls at what they would have cost.
+
+    Raises:
+        ConfigError: it is not known.
+    """
+    match unit:
+        case "calls":
+            return cell.llm_calls_per_question
+        case "tokens":
+            if cell.tokens is None:
+                raise ConfigError(
+                    f"the tokens of model {cell.llm!r} are unknown, its provider does not report them: equalise calls "
+                    "with --per-question calls"
+                )
+            return cell.tokens
+        case "usd":
+            if cell.cost_usd_per_question is None:
+                raise ConfigError(
+                    f"no price is known for model {cell.llm!r}: give it one under `prices`, or equalise tokens with "
+                    "--per-question tokens"
+                )
+            return cell.cost_usd_per_question
+
+
+def amount_text(amount: float | None, unit: Unit) -> str:
+    """Spending per question in its unit."""
+    return usd_text(amount) if unit == "usd" else per_question_text(amount)
+
+
+_LOOP = ("max_passages", "max_sentences")
+
+_FOR_TOKENS: Mapping[str, tuple[str, ...]] = {"ircot": (K, *_LOOP), "adaptive": (K, *_LOOP)}
+"""Strategy -> what changes how much it reads. All others read as many passages as they retrieve."""
+
+_FOR_CALLS: Mapping[str, tuple[str, ...]] = {"vanilla": (), "ircot": ("max_sentences",), "adaptive": ("max_sentences",)}
+"""Strategy -> what changes how often it asks. All others may ask once a passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A whole number that spending grows with, from `low` to `high`; `own` is what the config says."""
+
+    name: str
+    low: int
+    high: int
+    own: int
+
+
+def knobs_of(config: RunConfig, contestant: Contestant, unit: Unit, n_passages: int) -> tuple[Knob, ...]:
+    """The first is turned first. `n_passages`: of the index, more than which cannot be retrieved."""
+    table = _FOR_CALLS if unit == "calls" else _FOR_TOKENS
+    names = table.get(contestant.variant.spec.name, (K,))
+    return tuple(_knobs(config, contestant, names, n_passages))
+
+
+def allowance_knob(
+    config: RunConfig, contestant: Contestant, unit: Unit, target: float, spending: float
+) -> Knob | None:
+    """The last resort: what one question may use, up to where that cuts nothing of `spending` per question.
+
+    None where it can cut nothing: of a strategy that asks one call, and of dollars, in which no allowance is counted.
+    """
+    if unit == "usd" or len(contestant.variant.spec.roles) < 2:
+        return None
+    own: int | None = getattr(config.allowance, unit)
+    high = max(2, round(2 * spending))
+    high = high if own is None else min(own, high)
+    return Knob(f"{ALLOWANCE}{unit}", 1, high, min(high, max(1, round(target))))
+
+
+def _knobs(config: RunConfig, contestant: Contestant, names: tuple[str, ...], n_passages: int) -> Iterator[Knob]:
+    params = contestant.variant.params
+    for name in names:
+        if name == K:
+            yield Knob(K, 1, max(n_passages, config.retrieval.k), config.retrieval.k)
+            continue
+        field = type(params).model_fields[name]
+        bounds = {key: getattr(one, key) for one in field.metadata for key in ("ge", "le") if hasattr(one, key)}
+        yield Knob(name, bounds["ge"], bounds["le"], getattr(params, name))

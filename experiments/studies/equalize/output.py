@@ -1,0 +1,266 @@
+"""An equal-budget comparison on a terminal, or as JSON.
+
+`arena equalize --dry-run`: what the pilots and the comparison may take at most, before anything is paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.text import Text
+
+from arena.errors import ConfigError
+from arena.leaderboard.cells import CellSummary
+from arena.report.figures import UNDEFINED, metric_text, usd_text
+from arena.report.text import Part, Rows, print_parts
+from arena.store import FINISHED
+from experiments.run.dry_run import dry_run
+from experiments.run.expectation import Expectation, total
+from experiments.run.lineup import line_up
+from experiments.studies.compare.table import compared_fields, print_compared
+from experiments.studies.equalize.contestants import Contestant, Unit, amount_text, shown, spent, start_list
+from experiments.studies.equalize.equalize import (
+    Equalized,
+    Request,
+    check_request,
+    equalized_fields,
+    evaluated_config,
+    folder_of,
+)
+from experiments.studies.equalize.runs import MAX_PILOTS, Settled, pilot_sample
+from experiments.studies.equalize.search import GIVEN
+from experiments.studies.folder import EQUAL_BUDGET
+from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console, as_json
+
+_QUALITIES = {"answer_f1": "F1", "retrieval_recall": "recall"}
+
+
+def print_equalized(found: Equalized, console: Console, *, json: bool) -> None:
+    """Print who spends what under which settings, then the comparison at equal budget; or one JSON object."""
+    if json:
+        fields = equalized_fields(found, FINISHED) | {"comparison": compared_fields(found.compared)}
+        console.file.write(as_json(fields) + "\n")
+        return
+    print_parts(list(_parts(found)), console)
+    print_compared(found.compared, console)
+    for line in _farewell(found):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def deviation_text(share: float) -> str:
+    """How far from a target, as in `-2.4%`."""
+    return f"{share:+.1%}"
+
+
+def _parts(found: Equalized) -> Iterator[Part]:
+    unit = found.request.unit
+    whose = "as given" if found.origin == GIVEN else f"what {found.origin} spends as configured"
+    target = f"{amount_text(found.target, unit)} {unit} per question, {whose}"
+    yield Text(f"Equal budget: {target}, within {found.request.tolerance:.1%}", style="bold")
+    yield _table(found)
+    yield (
+        "default: as configured, on the same questions. pilot: under the setting that was found, on the part dev. "
+        "achieved: on the questions of the comparison, and how far from the target. cut: questions that an allowance "
+        "ended."
+    )
+    yield from _shortfalls(found)
+    if found.spread is not None:
+        yield f"Of those that reach the target, the dearest spends {found.spread:.1%} more than the cheapest."
+
+
+def _table(found: Equalized) -> Rows:
+    unit = found.request.unit
+    quality = _quality(found)
+    rows = []
+    for one in found.settled:
+        own, chosen = found.own_cell(one.contestant), one.chosen
+        rows.append(
+            (
+                one.contestant.entry,
+                one.contestant.mode,
+                shown(chosen.setting),
+                amount_text(spent(own, unit), unit),
+                amount_text(chosen.pilot_spent, unit),
+                amount_text(chosen.spent, unit),
+                deviation_text(chosen.deviation(found.target)),
+                str(chosen.n_cut),
+                *(metric_text(cell.metrics.get(quality)) for cell in (own, chosen.cell)),
+            )
+        )
+    name = _QUALITIES[quality]
+    headings = ("strategy", "mode", "setting", "default", "pilot", "achieved", "off", "cut")
+    return Rows((*headings, f"{name} default", f"{name} equal"), tuple(rows), 3)
+
+
+def _quality(found: Equalized) -> str:
+    cells = [one.chosen.cell for one in found.settled]
+    defined = (name for name in _QUALITIES if any(_is_defined(cell, name) for cell in cells))
+    return next(defined, "answer_f1")
+
+
+def _is_defined(cell: CellSummary, metric: str) -> bool:
+    return metric in cell.metrics and cell.metrics[metric].coverage is not None
+
+
+def _shortfalls(found: Equalized) -> Iterator[str]:
+    unit = found.request.unit
+    for one in found.settled:
+        point = one.solution.point
+        if one.solution.reason is not None:
+            yield (
+                f"{one.contestant.name} does not reach the target: {one.solution.reason}; its nearest in the pilots is "
+                f"{amount_text(point.spent, unit)}."
+            )
+        elif not found.within(one):
+            off, pilot = one.chosen.deviation(found.target), point.deviation(found.pilot_target)
+            yield (
+                f"{one.contestant.name} is {deviation_text(off)} off on the questions of the comparison, and was "
+                f"{deviation_text(pilot)} off in the pilots: they are few, {_tries(one)}."
+            )
+    if found.lists.controls:
+        yield f"Controls have no price to set and stand as configured: {', '.join(found.lists.controls)}."
+    if found.lists.silent:
+        yield f"Asks no model, and is in the default comparison only: {', '.join(found.lists.silent)}."
+
+
+def _tries(one: Settled) -> str:
+    count = len(one.tried) - 1
+    return "and no correction was made" if count == 0 else f"and {count} correction{'s'[: count != 1]} did not mend it"
+
+
+def _farewell(found: Equalized) -> Sequence[str]:
+    return (
+        f"folder         {found.folder}  ({EQUAL_BUDGET}, comparison.json, pilots/, default/, equal/)",
+        f"as configured  arena show {found.folder / 'default'}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What may be asked of one contestant in one part of the work, at most. None = unknown."""
+
+    contestant: str
+    part: str
+    runs: int
+    questions: int
+    calls: float | None
+    tokens: float | None
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedBudget:
+    """The bounds, and the target they were worked out for (None: unknown)."""
+
+    equal_budget_id: str
+    unit: Unit
+    target: float | None
+    bounds: tuple[Bound, ...]
+
+
+def expect_budget(request: Request, reporter: Reporter) -> ExpectedBudget:
+    """Work it out from past runs, or from a few questions with the fake model. Makes no folder.
+
+    Every pilot is taken to spend the target, and every contestant to need all the pilots it may have.
+    """
+    check_request(request)
+    config = evaluated_config(request.config)
+    lists = start_list(config)
+    folder = folder_of(request)
+    folder.check()
+    pilot = config.model_copy(update={"sample": pilot_sample(config, request.pilot), "judge": None})
+    entries = tuple(dict.fromkeys(one.entry for one in lists.contestants))
+    dry = dry_run(pilot.model_copy(update={"strategies": entries}), reporter)
+    own = {one: _expected(one, dry.cells) for one in lists.contestants}
+    known = [_per_question(one, request.unit) for one in own.values()]
+    target = request.target or max((one for one in known if one is not None), default=None)
+    if request.unit == "usd" and None in known:
+        raise ConfigError(
+            "no price is known for the model: give it one under `prices`, or choose another --per-question"
+        )
+    n_questions = max(len(entry.questions) for entry in line_up(config).entries if entry.spec.needs_model)
+    bounds = [
+        bound
+        for contestant, expected in own.items()
+        for bound in _bounds(contestant, expected, request, target, n_questions)
+    ]
+    return ExpectedBudget(folder.path.name, request.unit, target, tuple(bounds))
+
+
+def print_expected(expected: ExpectedBudget, console: Console, *, json: bool) -> None:
+    """Print the bounds, or one JSON object."""
+    if json:
+        console.file.write(as_json(_fields(expected)) + "\n")
+    else:
+        print_parts(list(_parts_dry(expected)), console)
+
+
+def _bounds(
+    contestant: Contestant, expected: Expectation, request: Request, target: float | None, n_questions: int
+) -> Iterator[Bound]:
+    own = _per_question(expected, request.unit)
+    factor = max(target / own, 1.0) if own and target is not None else None
+    yield _bound(contestant, "pilots", MAX_PILOTS, expected.n_questions, expected, factor)
+    yield _bound(contestant, "comparison", 1 + request.corrections, n_questions, expected, factor)
+    yield _bound(contestant, "as configured", 1, n_questions, expected, 1.0)
+
+
+def _bound(
+    contestant: Contestant, part: str, runs: int, questions: int, expected: Expectation, factor: float | None
+) -> Bound:
+    def at_most(amount: float | None) -> float | None:
+        if amount is None or factor is None or not expected.n_questions:
+            return None
+        return amount / expected.n_questions * factor * runs * questions
+
+    tokens = total([expected.input_tokens, expected.output_tokens])
+    return Bound(
+        contestant.name, part, runs, questions, at_most(expected.calls), at_most(tokens), at_most(expected.usd)
+    )
+
+
+def _expected(contestant: Contestant, cells: tuple[Expectation, ...]) -> Expectation:
+    wanted = contestant.variant.settings.items()
+    return next(
+        one
+        for one in cells
+        if (one.cell.strategy, one.cell.retrieval_mode) == (contestant.variant.spec.name, contestant.mode)
+        and wanted <= one.cell.params.items()
+    )
+
+
+def _per_question(expected: Expectation, unit: Unit) -> float | None:
+    amounts: Mapping[Unit, float | None] = {
+        "calls": expected.calls,
+        "tokens": total([expected.input_tokens, expected.output_tokens]),
+        "usd": expected.usd,
+    }
+    amount = amounts[unit]
+    return None if amount is None or not expected.n_questions else amount / expected.n_questions
+
+
+def _parts_dry(expected: ExpectedBudget) -> Iterator[Part]:
+    rows = [
+        (one.contestant, one.part, str(one.runs), str(one.questions), _count(one.calls), _count(one.tokens),
+         usd_text(one.usd))
+        for one in expected.bounds
+    ]  # fmt: skip
+    yield Rows(("contestant", "part", "runs", "questions", "calls", "tokens", "USD"), tuple(rows), 2)
+    sums = [total(getattr(one, name) for one in expected.bounds) for name in ("calls", "tokens", "usd")]
+    yield (
+        f"At most, if every pilot spends the target of {_count(expected.target)} {expected.unit} per question and all "
+        f"{MAX_PILOTS} are needed: {_count(sums[0])} calls, {_count(sums[1])} tokens, USD {usd_text(sums[2])}. Judging "
+        "and controls come on top."
+    )
+    yield "Replies that were paid for are kept and never paid for twice. Nothing was spent, and no folder was made."
+
+
+def _fields(expected: ExpectedBudget) -> dict[str, Any]:
+    return asdict(expected)
+
+
+def _count(amount: float | None) -> str:
+    return UNDEFINED if amount is None else f"{amount:,.0f}"

@@ -1,0 +1,151 @@
+"""A run against its baseline: every metric of every cell that both have, and what may be said of it.
+
+The tests of a gate's checks, as one family.
+
+What the outcome of a check means, in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from arena.leaderboard.metrics import QuestionResamples
+from arena.statistics.noninferiority import Change, Outcome, decide, family_wise, least_p, no_worse_p, smallest_caught
+from experiments.studies.gate.cells import Doubt, Scored, doubt_of, is_fault
+from experiments.studies.gate.checks import Check, Trial, latency_trial, score_trial, spending_trial
+from experiments.studies.gate.policy import SPENDING, Policy
+
+
+class Tested(NamedTuple):
+    """One-sided p of "not worse", and the same after Holm; None: the change does not reach its margin."""
+
+    p: float | None = None
+    adjusted: float | None = None
+
+
+def tested(trials: Sequence[Trial], level: float, seed: int) -> list[Tested]:
+    """The p-values of those that reach their margin: the others cannot fail, and count in the family as not rejected.
+
+    A check on which too few questions differ to be significant at all does not count (see `family_wise`).
+    """
+    reaching = [one.change is not None and decide(one.change, one.margin, 0.0, level) == "fail" for one in trials]
+    if not any(reaching):
+        return [Tested()] * len(trials)
+    raw = iter(_p_values([one for one, reaches in zip(trials, reaching, strict=True) if reaches], level, seed))
+    p = [next(raw) if reaches else 1.0 for reaches in reaching]
+    adjusted = family_wise(p, [_least(one) for one in trials], level)
+    return [
+        Tested(one, other) if reaches else Tested() for one, other, reaches in zip(p, adjusted, reaching, strict=True)
+    ]
+
+
+def _least(trial: Trial) -> float:
+    """1 for a check without a test; 0 where the least p there could be is not known."""
+    if trial.change is None:
+        return 1.0
+    return 0.0 if trial.differences is None else least_p(trial.change.differing)
+
+
+def _p_values(trials: Sequence[Trial], level: float, seed: int) -> list[float]:
+    """One sign per question for all of them: a question is exchanged between the runs as a whole."""
+    columns = [one.differences for one in trials if one.p is None and one.differences is not None]
+    ids = {one: row for row, one in enumerate(sorted({name for column in columns for name in column}))}
+    table = np.full((len(ids), len(columns)), np.nan)
+    for place, column in enumerate(columns):
+        table[[ids[name] for name in column], place] = list(column.values())
+    found = iter(no_worse_p(table, np.random.default_rng(seed), level) if columns else [])
+    return [one.p if one.p is not None else next(found) for one in trials]
+
+
+def words_of(outcome: Outcome, change: Change, margin: float, left_out: int) -> str:
+    """One clause on the outcome, and one on questions that could not be paired, if there are any."""
+    alone = f"; {left_out} questions have a score in one of the two alone" if left_out else ""
+    return _meaning(outcome, change, margin) + alone
+
+
+def _meaning(outcome: Outcome, change: Change, margin: float) -> str:
+    if outcome == "fail":
+        return "worse by the margin or more, and by more than chance"
+    if outcome == "pass":
+        return "the same on every question" if change.identical else "worse by the margin is ruled out"
+    if change.estimate <= -margin:
+        return "worse by the margin or more, which may be chance"
+    if change.low is None:
+        return "too few questions differ to say what the change may be at worst"
+    return "worse by the margin is not ruled out"
+
+
+@dataclass(frozen=True, slots=True)
+class _CellTrial:
+    label: str
+    trial: Trial
+    doubt: Doubt | None
+    warn_only: bool
+
+
+def margin_checks(
+    pairs: Sequence[tuple[str, Scored, Scored]], policy: Policy, resamples: QuestionResamples, seed: int
+) -> list[Check]:
+    """All checks of all pairs (label, run, baseline), in their order.
+
+    The tests of all checks that can fail the gate are one family, those that only warn another.
+    """
+    tried = [one for label, new, old in pairs for one in _trials(label, new, old, policy, resamples)]
+    checks: dict[int, Check] = {}
+    for warning in (False, True):
+        places = [place for place, one in enumerate(tried) if one.warn_only == warning]
+        family = [tried[place].trial for place in places]
+        size = sum(trial.change is not None for trial in family)
+        for place, test in zip(places, tested(family, policy.level, seed), strict=True):
+            checks[place] = _check(tried[place], test, policy, size)
+    return [checks[place] for place in range(len(tried))]
+
+
+def _trials(label: str, new: Scored, old: Scored, policy: Policy, resamples: QuestionResamples) -> Iterator[_CellTrial]:
+    for metric, margin in policy.bounds_of(new.cell.cell).margins.items():
+        if margin is None:
+            continue
+        make = latency_trial if metric == "p95_seconds" else spending_trial if metric in SPENDING else score_trial
+        trial = make(metric, margin, new, old, resamples, policy.level)
+        if trial is not None:
+            yield _CellTrial(label, trial, doubt_of(metric, new, old), metric in policy.warn_only)
+
+
+def _check(one: _CellTrial, test: Tested, policy: Policy, family: int) -> Check:
+    trial, change, doubt = one.trial, one.trial.change, one.doubt
+    check = Check(
+        one.label,
+        trial.metric,
+        "margin",
+        "inconclusive",
+        doubt.why if doubt else trial.gap or "",
+        limit=trial.margin,
+        warn_only=one.warn_only,
+        n=trial.n,
+        new=trial.new,
+        old=trial.old,
+    )
+    if trial.absent:
+        outcome: Outcome = "fail" if policy.fail_on_missing else "inconclusive"
+        return replace(check, kind="missing", outcome=outcome, why=trial.gap or "")
+    if doubt and doubt.kind == "broken" and policy.invalid == "fail":
+        return replace(check, outcome="fail")
+    if change is None:
+        return check
+    sign = -1.0 if trial.metric in SPENDING or is_fault(trial.metric) else 1.0
+    figures = replace(
+        check,
+        change=sign * change.estimate + 0.0,
+        at_worst=None if change.low is None else sign * change.low + 0.0,
+        p=test.p,
+        p_adjusted=test.adjusted,
+        catches=None if change.error is None else smallest_caught(change.error, trial.margin, policy.level / family),
+    )
+    decided = decide(change, trial.margin, 1.0 if test.adjusted is None else test.adjusted, policy.level)
+    if doubt and (decided == "pass" or doubt.kind != "partial"):
+        return figures
+    return replace(figures, outcome=decided, why=words_of(decided, change, trial.margin, trial.left_out))

@@ -1,0 +1,336 @@
+"""What reviewers are asked of every answer: binary criteria, each with what yes and no mean.
+
+Untrusted text in the cells of a spreadsheet: it stays text, and comes back as it was.
+
+The answers of a run that people can judge, each under an id that does not tell whose it is.
+
+A run's answers as a sheet for reviewers: CSV that spreadsheets open, and beside it what each column asks.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import hmac
+import io
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from arena.errors import ConfigError, RunStoreError
+from arena.judges.subject import subject_of
+from arena.metrics.case import Case
+from arena.plan import Key
+from arena.sampling import sample
+from arena.store import FINISHED, RunStore, key_of
+from arena.types import well_formed
+from experiments.run.process import resume_command
+from experiments.run.scoring import PastRun, documents_of, open_past_run
+
+Mark = Literal["y", "n", "na"]
+
+MARKS: tuple[Mark, ...] = get_args(Mark)
+
+READ_AS: Mapping[str, Mark] = {"y": "y", "yes": "y", "n": "n", "no": "n", "na": "na", "n/a": "na"}
+"""What a reviewer may write, in lower case -> the mark that it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One column of the sheet. `yes`: what `y` means; `not_applicable`: when to write `na` (empty: never)."""
+
+    name: str
+    yes: str
+    not_applicable: str = ""
+
+
+CORRECT, SUPPORTED = "correct", "every_statement_supported"
+
+CRITERIA: tuple[Criterion, ...] = (
+    Criterion(
+        "right_format",
+        "The answer has the form that the question asks for: a name, date or number and no more for a short question, "
+        "connected prose for a summary. No left-over of a prompt, no list where none was asked for.",
+        "the answer abstains",
+    ),
+    Criterion(
+        "answers_this_question",
+        "It answers the question that was put, and not a part of it or another one. It need not be right.",
+        "the answer abstains",
+    ),
+    Criterion(
+        CORRECT,
+        "It says what a gold answer says. Other words, a fuller name or another notation are no error; an addition "
+        "that is wrong is one.",
+        "the answer abstains, or there is no gold answer",
+    ),
+    Criterion(
+        SUPPORTED,
+        "Every statement of the answer is stated in, or follows from, the passages shown. What is true and not in "
+        "them is not supported.",
+        "the answer states nothing",
+    ),
+    Criterion(
+        "sources_used_rightly",
+        "Every passage that the answer cites carries what it is cited for.",
+        "the answer cites nothing",
+    ),
+    Criterion(
+        "abstains_when_it_should",
+        "It abstains and the passages do not hold the answer, or it answers and they do.",
+    ),
+)
+
+_HOW = """\
+How to fill in the sheet
+
+One row is one answer. Judge each alone, from its row only; rows are in random order, and the same question comes more
+than once. Write into the columns of the criteria:
+
+    y     yes, without reservation
+    n     no
+    na    does not apply
+    (empty) not judged
+
+Leave all other columns as they are, except `rater` (your name, the same in every row) and `note` (anything you like).
+Rows may be left empty. An apostrophe before a text keeps spreadsheets from taking it for a formula, a number or a date;
+it is no part of the text. Save as CSV in UTF-8.
+"""
+
+
+def criteria_text() -> str:
+    """The instructions that go with a sheet."""
+    parts = [_HOW]
+    for criterion in CRITERIA:
+        not_applicable = f"\n    na if {criterion.not_applicable}." if criterion.not_applicable else ""
+        parts.append(f"{criterion.name}\n    y if: {criterion.yes}{not_applicable}\n")
+    return "\n".join(parts)
+
+
+LONGEST_CELL_CHARS = 32_767
+"""What a cell of a spreadsheet holds (Excel, LibreOffice cuts later); a longer one would spill into the next row."""
+
+_CUT = "\n[cut: {shown:,} of {all:,} characters]"
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
+
+_FORMULA = tuple(
+    "=+-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
+)
+"""A cell that begins like this may be run as a formula."""
+
+_MONTH = r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_REWRITTEN = re.compile(
+    rf"(?!(0|[1-9]\d{{0,14}})$)(?=.*\d)(?:[\d\s.,:/%()$€£-]|(?:{_MONTH})[a-z]*\b|\b[ap]\.?m\b|e[+-]?(?=\d))+",
+    re.IGNORECASE,
+)
+"""A whole text that spreadsheets may take for a number, a time or a date, and save in another notation."""
+
+_GUARD = "'"
+
+
+def sheet_text(text: str) -> str:
+    """`text` as a sheet shows it: line ends are newlines, control characters U+FFFD, and what is too long is cut."""
+    shown = _CONTROLS.sub("\ufffd", well_formed(text).replace("\r\n", "\n").replace("\r", "\n"))
+    if len(shown) < LONGEST_CELL_CHARS:
+        return shown
+    kept = LONGEST_CELL_CHARS - 100
+    return shown[:kept] + _CUT.format(shown=kept, all=len(shown))
+
+
+def guarded(text: str) -> str:
+    """`text` behind an apostrophe where a spreadsheet would run it or write it in another way; see `restored`."""
+    risky = text.startswith((_GUARD, *_FORMULA)) or _REWRITTEN.fullmatch(text)
+    return _GUARD + text if risky else text
+
+
+def no_formula(text: str) -> str:
+    """`text` behind an apostrophe where a spreadsheet would run it."""
+    return _GUARD + text if text.startswith(_FORMULA) else text
+
+
+def restored(cell: str) -> str:
+    """What was guarded. `restored(guarded(text)) == text`."""
+    return cell.removeprefix(_GUARD)
+
+
+def same_text(cell: str, exported: str) -> bool:
+    """Whether a cell still holds `exported`, with or without its guard; spreadsheets may change line ends and trim."""
+    found = cell.replace("\r\n", "\n").replace("\r", "\n")
+    return exported.strip() in (restored(found).strip(), found.strip())
+
+
+NO_GOLD = "(no answer: the question cannot be answered from the corpus)"
+NOT_KEPT = "(the text of these passages was not kept)"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRow:
+    """One answer as a reviewer sees it. Texts are as `sheet_text` leaves them, not yet guarded.
+
+    `passages`: what the answer was written from, numbered in the order shown; `citations`: which of them it cites.
+    """
+
+    row_id: str
+    cell: str
+    question_id: str
+    question: str
+    gold_answers: str
+    passages: str
+    citations: str
+    answer: str
+
+
+def run_tag(run: PastRun) -> str:
+    """What the ids of all rows of a run begin with."""
+    return "r" + hashlib.sha256(f"{run.store.run_id}\n{run.manifest['started']}".encode()).hexdigest()[:6]
+
+
+def review_rows(run: PastRun, wanted: Collection[Key] | None = None) -> Iterator[ReviewRow]:
+    """The answers of a run in the order of its journal, one at a time (`wanted`: only these).
+
+    Abstentions are among them; failures and cells without a model have no answer.
+    """
+    planned = {planned.cell.key for planned in run.plan.cells if planned.cell.llm is not None}
+    questions = {question.question_id: question for question in run.dataset.questions}
+    documents, tag = documents_of(run), run_tag(run)
+    for record in run.store.records():
+        key = key_of(record)
+        if record.answer is None or record.answer.text is None or key[0] not in planned:
+            continue
+        if wanted is None or key in wanted:
+            case = Case(record, questions[record.question_id], run.dataset.gold[record.question_id], documents)
+            yield _row(case, tag)
+
+
+def sampled_keys(run: PastRun, limit: int | None, seed: int) -> set[Key]:
+    """At most `limit` answers of each cell (None: all), drawn as a run draws its questions."""
+    answered: dict[str, set[str]] = {}
+    for record in run.store.records():
+        if record.answer is not None:
+            answered.setdefault(record.cell.key, set()).add(record.question_id)
+    chosen = set()
+    for cell, ids in answered.items():
+        questions = [one for one in run.dataset.questions if one.question_id in ids]
+        drawn = sample(questions, limit, balance="proportional", seed=seed)
+        chosen |= {(cell, question.question_id) for question in drawn}
+    return chosen
+
+
+def _row(case: Case, tag: str) -> ReviewRow:
+    record, gold = case.record, case.gold
+    answer = record.answer
+    if answer is None:
+        raise ValueError(f"{record.question_id} of {record.cell.key} has no answer")
+    shown = list((case.shown or {}).items())
+    numbers = {doc_id: number for number, (doc_id, _) in enumerate(shown, 1)}
+    return ReviewRow(
+        row_id=f"{tag}-{_hidden(case)}",
+        cell=record.cell.key,
+        question_id=record.question_id,
+        question=sheet_text(case.question.text),
+        gold_answers=sheet_text(" | ".join(gold.answers) if gold.answers else NO_GOLD),
+        passages=sheet_text(
+            NOT_KEPT
+            if case.shown is None
+            else "\n\n".join(f"[{place}] {text}" for place, (_, text) in enumerate(shown, 1))
+        ),
+        citations=" ".join(f"[{numbers.get(doc_id, 'not shown')}]" for doc_id in answer.cited_ids),
+        answer=sheet_text(answer.text or ""),
+    )
+
+
+def _hidden(case: Case) -> str:
+    """12 hex digits of what the row is, keyed by what only the run folder tells: how long the question took."""
+    record = case.record
+    place = json.dumps([record.cell.key, record.question_id, subject_of(case).sha])
+    return hmac.new(repr(record.wall_seconds).encode(), place.encode(), "sha256").hexdigest()[:12]
+
+
+ROW_ID, QUESTION, ANSWER, RATER, NOTE = "row_id", "question", "answer", "rater", "note"
+SHOWN_COLUMNS = (ROW_ID, QUESTION, "gold_answers", "passages", "citations", ANSWER)
+MARK_COLUMNS = tuple(criterion.name for criterion in CRITERIA)
+COLUMNS = (*SHOWN_COLUMNS, *MARK_COLUMNS, RATER, NOTE)
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A sheet that was written, and the file beside it that says what each criterion means."""
+
+    sheet: Path
+    criteria: Path
+    n_rows: int
+
+    def __str__(self) -> str:
+        return f"{self.sheet}: {self.n_rows:,} answers to judge; {self.criteria} says how"
+
+
+def export_sheet(
+    run_folder: Path, out: Path, *, limit: int | None, seed: int, gold: bool = True, data_at: str | None = None
+) -> Exported:
+    """Write the answers of a finished run as a sheet.
+
+    The order of rows follows from `seed` and the row ids, which tell neither cell nor question. The same run and
+    arguments give the same bytes.
+
+    Args:
+        run_folder: the run.
+        out: the CSV file; one that exists is not replaced, for it may hold somebody's judgements.
+        limit: answers per cell, a seeded sample (None: all).
+        seed: of the sample and of the order.
+        gold: show the gold answers.
+        data_at: where its dataset lies now (None: where its settings say).
+
+    Raises:
+        RunStoreError: there is no finished run.
+        ConfigError: `out` exists or cannot be written, or the run has no answer to judge.
+    """
+    run = open_finished(run_folder, data_at)
+    if out.exists():
+        raise ConfigError(f"{str(out)!r} exists, and may hold judgements: name another file with --out")
+    criteria = out.with_name(f"{out.stem}.criteria.txt")
+    rows = sorted(review_rows(run, sampled_keys(run, limit, seed)), key=lambda row: _order(row.row_id, seed))
+    if not rows:
+        raise ConfigError(f"run {run.store.run_id!r} has no answer to judge: no cell of it wrote one")
+    _write(criteria, criteria_text())
+    _write(out, "\ufeff" + _csv(rows, gold=gold))
+    return Exported(out, criteria, len(rows))
+
+
+def open_finished(run_folder: Path, data_at: str | None = None) -> PastRun:
+    """A run whose answers are all there. Raises `RunStoreError` for one that is not finished."""
+    run = open_past_run(RunStore.open(run_folder, data_at))
+    if run.manifest["status"] != FINISHED:
+        raise RunStoreError(
+            f"run {run.store.run_id!r} is not finished: go on with {resume_command(run.store)}, then have it reviewed"
+        )
+    return run
+
+
+def _csv(rows: Iterable[ReviewRow], *, gold: bool) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    blank = [""] * (len(MARK_COLUMNS) + 2)
+    for row in rows:
+        shown = (row.row_id, row.question, row.gold_answers if gold else "", row.passages, row.citations, row.answer)
+        writer.writerow([*map(guarded, shown), *blank])
+    return text.getvalue()
+
+
+def _order(row_id: str, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}:{row_id}".encode()).digest()
+
+
+def _write(path: Path, text: str) -> None:
+    """A file that is there whole or not at all."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_bytes(text.encode())
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}; choose another place with --out") from error
