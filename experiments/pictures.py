@@ -15,10 +15,10 @@ from urllib.parse import urlencode
 from arena.errors import ConfigError, UserError
 from arena.store import QUESTIONS, RunStore
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
-from experiments.reporting.write import write_report
 from experiments.run.start import read_leaderboard
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
+from experiments.views.report import write_report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

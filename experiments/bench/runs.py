@@ -34,13 +34,13 @@ from arena.store.journal import RECORD_LINES, encode, entries
 from arena.types import Cell, Dataset
 from experiments.bench.made_up import synthetic_records, synthetic_world
 from experiments.bench.process import Figures, peak_memory_mb
-from experiments.reporting.write import write_report
 from experiments.run.asking import complete
 from experiments.run.manifest import new_manifest
 from experiments.run.prepare import Prepared, prepare
 from experiments.run.scoring import board_of, conclude_run, open_past_run, score_run, write_conclusion
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
+from experiments.views.report import write_report
 
 _CELLS = 12
 _APART = """

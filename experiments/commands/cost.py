@@ -19,8 +19,8 @@ def cost(
 
     Asks no model, so a run can be priced anew at any time.
     """
-    from experiments.costs.cost import cost_fields, cost_notes, cost_of, cost_table
     from experiments.terminal.tables import Console, as_json, print_table
+    from experiments.views.cost import cost_fields, cost_notes, cost_of, cost_table
 
     found = cost_of(run_folder, config)
     if json:

@@ -18,7 +18,7 @@ def inspect(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show one question: what was retrieved, each decision, the answers, scores and verdicts, tokens and seconds."""
-    from experiments.inspecting.inspect import inspect_question, print_question
     from experiments.terminal.tables import Console
+    from experiments.views.inspect import inspect_question, print_question
 
     print_question(inspect_question(run_folder, question_id, cell or (), dataset), Console(), json=json)

@@ -21,8 +21,8 @@ def report(
     arena report runs/RUN_ID
     arena report runs/RUN_ID --out corrective_vs_vanilla.html
     """
-    from experiments.reporting.write import write_report
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
+    from experiments.views.report import write_report
 
     put(write_report(run_folder, out, Reporter(Console(stderr=True)), data_at=dataset))

@@ -113,10 +113,10 @@ def _go(config: Path | None, options: dict[str, Any], how: Continuation, *, dry_
 
 def _run_and_print(config: Path | None, options: dict[str, Any], how: Continuation, *, json: bool) -> None:
     from arena.report.console import print_leaderboard
-    from experiments.reporting.write import report_of
     from experiments.run.start import launch, print_next_steps, track_outcome
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
+    from experiments.views.report import report_of
 
     console, reporter = Console(), Reporter(Console(stderr=True), quiet=json)
     more: dict[str, Any] = given(shard=how.shard, retry_failed=how.retry_failed or None)

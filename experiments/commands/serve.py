@@ -14,8 +14,8 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8000,
 ) -> None:
     """Show all runs, and those that go on live, on one local page. Read-only; Ctrl-C ends it."""
-    from experiments.serving.server import serve_runs
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
+    from experiments.views.serve.app import serve_runs
 
     serve_runs(runs_dir, host, port, Reporter(Console(stderr=True)))

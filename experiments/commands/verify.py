@@ -21,8 +21,7 @@ def verify(
     Ends with 1 if anything differs, and with 2 if the folder cannot be checked at all.
     """
     from experiments.terminal.tables import Console, as_json, print_table
-    from experiments.verification import verify_run
-    from experiments.verification.table import checks_fields, checks_table, is_verified, verdict_text
+    from experiments.views.verify import checks_fields, checks_table, is_verified, verdict_text, verify_run
 
     checks = verify_run(run_folder, dataset)
     if json:

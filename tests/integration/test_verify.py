@@ -14,8 +14,8 @@ from arena.errors import RunStoreError
 from arena.store import RunStore
 from arena.types import CallAttempt, PaidAttempt
 from experiments.commands.verify import verify
-from experiments.verification import Check, verify_run
-from experiments.verification.table import is_verified, verdict_text
+from experiments.views.verify import is_verified, verdict_text, verify_run
+from experiments.views.verify_checks import Check
 from tests.integration.conftest import Arena
 
 

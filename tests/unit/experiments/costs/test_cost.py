@@ -9,8 +9,8 @@ from rich.console import Console
 
 from arena.store import RunStore
 from arena.types import CallAttempt, RunRecord, Score, Verdict
-from experiments.costs.cost import cost_fields, cost_notes, cost_of, cost_table
 from experiments.terminal.tables import print_table
+from experiments.views.cost import cost_fields, cost_notes, cost_of, cost_table
 from tests.samples import answered, call, cell
 
 PRICES = {"fake:": {"input_usd_per_million": 1e4, "output_usd_per_million": 1e4}}

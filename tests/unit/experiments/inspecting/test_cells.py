@@ -4,7 +4,7 @@ import pytest
 
 from arena.errors import UnknownNameError
 from arena.types import Cell
-from experiments.inspecting.cells import cell_title, chosen_cells
+from experiments.views.inspect_text import cell_title, chosen_cells
 
 SMALL = Cell("vanilla", "dense", "fake:", {"k": 5})
 LARGE = Cell("vanilla", "dense", "fake:", {"k": 10})

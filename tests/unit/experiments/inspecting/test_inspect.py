@@ -17,7 +17,7 @@ from arena.judges.subject import subject_of
 from arena.metrics.case import Case
 from arena.store import RUNNING, RunStore
 from arena.types import Dataset, Document, RunRecord
-from experiments.inspecting.inspect import Inspection, inspect_question, print_question
+from experiments.views.inspect import Inspection, inspect_question, print_question
 from tests.samples import GOLD, QUESTIONS, answered, small_dataset
 from tests.unit.experiments.made_runs import made_run
 from tests.unit.report.page.explorer.telling_records import PLAIN, RERANKED, looped, telling_records, verdict

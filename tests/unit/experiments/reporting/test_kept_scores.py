@@ -7,9 +7,9 @@ import pytest
 from arena.datasets import load_dataset
 from arena.errors import RunStoreError
 from arena.store import SCORES
-from experiments.reporting.kept_scores import kept_scores
 from experiments.run.scoring import PastRun, open_past_run, score_run, write_conclusion
 from experiments.run.scoring import board_of as board_of_run
+from experiments.views.report import kept_scores
 from tests.integration.finished_run import small_records
 from tests.unit.experiments.made_runs import made_run
 

@@ -11,10 +11,9 @@ from arena.datasets import load_dataset
 from arena.errors import RunStoreError
 from arena.plan import PlannedCell, RunPlan, Shard
 from arena.store import LEADERBOARD, REPORT, RUNNING, RunStore
-from experiments.reporting.source import fidelity_cards, page_source, reproduction
-from experiments.reporting.write import report_of, write_report
 from experiments.run.scoring import conclude_run
 from experiments.terminal.progress import Reporter
+from experiments.views.report import fidelity_cards, page_source, report_of, reproduction, write_report
 from tests.integration.finished_run import small_records
 from tests.unit.experiments.made_runs import made_run
 

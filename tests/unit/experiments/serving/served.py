@@ -7,7 +7,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from arena.store import RunStore
-from experiments.serving.app import build_app
+from experiments.views.serve.app import build_app
 
 
 def said(store: RunStore) -> str:

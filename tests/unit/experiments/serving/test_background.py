@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from arena.datasets import load_dataset
 from arena.store import RunStore
-from experiments.serving.app import build_app
-from experiments.serving.background import Background
+from experiments.views.serve.app import build_app
+from experiments.views.serve.pages import Background
 from tests.samples import answered
 from tests.unit.experiments.made_runs import made_run
 from tests.unit.experiments.reviewing.reviewed_runs import reviewed_run

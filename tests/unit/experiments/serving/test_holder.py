@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.store import RunStore
-from experiments.serving.holder import is_written
+from experiments.views.serve.runs import is_written
 
 LOCKS = "1: POSIX  ADVISORY  WRITE 11 fe:00:{} 0 EOF\n2: -> FLOCK ADVISORY WRITE 12 fe:00:{} 0 EOF\n\n"
 

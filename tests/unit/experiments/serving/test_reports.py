@@ -6,8 +6,8 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from arena.store import RunStore
-from experiments.serving.app import build_app
-from experiments.serving.reports import Reports
+from experiments.views.serve.app import build_app
+from experiments.views.serve.pages import Reports
 from tests.unit.experiments.reviewing.reviewed_runs import reviewed_run
 
 

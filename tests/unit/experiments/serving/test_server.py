@@ -8,10 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from arena.errors import ConfigError
-from experiments.serving.app import build_app
-from experiments.serving.server import address_of, is_loopback, listening, names_of, serve_runs
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
+from experiments.views.serve.app import address_of, build_app, is_loopback, listening, names_of, serve_runs
 
 
 def test_a_port_in_use_names_another_that_is_free() -> None:

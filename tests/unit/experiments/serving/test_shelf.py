@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.serving.shelf import Shelf
+from experiments.views.serve.runs import Shelf
 from tests.unit.experiments.reviewing.reviewed_runs import reviewed_run
 
 

@@ -9,7 +9,7 @@ import pytest
 from arena.datasets import load_dataset
 from arena.plan import PlannedCell, RunPlan
 from arena.store import RunStore
-from experiments.serving.watch import RunWatch
+from experiments.views.serve.watch import RunWatch
 from tests.samples import answered, cell, failed
 from tests.unit.experiments.made_runs import made_run
 

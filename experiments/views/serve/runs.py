@@ -1,10 +1,15 @@
-"""The runs of a folder: which there are, and where each stands."""
+"""The runs of a folder: which there are, and where each stands.
+
+Whether a process is writing a run, found out without touching its lock.
+
+Progress as JSON: figures unrounded, and beside each the text that a page shows.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -14,12 +19,39 @@ from pydantic import ValidationError
 from arena.errors import UserError
 from arena.files import read_json
 from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.schema import MetricSummary
+from arena.report.figures import metric_text
 from arena.report.names import warning_lines
-from arena.store import FINISHED, LEADERBOARD, MANIFEST, RUNNING, RunStore
-from experiments.serving.holder import is_written
-from experiments.serving.progress import RunProgress, Status, StudyProgress, cells_of_board
-from experiments.serving.watch import RunWatch
+from arena.store import FINISHED, LEADERBOARD, LOCK, MANIFEST, RUNNING, RunStore
 from experiments.studies.folder import EQUAL_BUDGET, SWEEP
+from experiments.views.serve.watch import CellProgress, RunProgress, RunWatch, Status, StudyProgress, cells_of_board
+
+_LOCKS = Path("/proc/locks")
+"""Linux: one line a lock, as in `1: FLOCK ADVISORY WRITE 4711 fe:00:131090 0 EOF`; the sixth field ends in an inode."""
+
+
+def is_written(folder: Path, locks: Path = _LOCKS) -> bool | None:
+    """Whether a process holds the folder's lock; None where the system does not say.
+
+    To try the lock would take it for a moment, in which a run that starts would be refused.
+    """
+    try:
+        inode = (folder / LOCK).stat().st_ino
+    except OSError:
+        return False
+    try:
+        lines = locks.read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return any(_inode(line) == str(inode) for line in lines)
+
+
+def _inode(line: str) -> str | None:
+    fields = line.split()
+    if "FLOCK" not in fields[1:2]:  # what waits for a lock has an arrow there
+        return None
+    return fields[5].rpartition(":")[2] if len(fields) > 5 else None
+
 
 _STUDIES = {SWEEP: "sweep", EQUAL_BUDGET: "equal budget"}
 
@@ -173,3 +205,32 @@ def _described(name: str, manifest: Mapping[str, Any], status: Status) -> RunPro
         llm=str(llm["model"]) if isinstance(llm, dict) and "model" in llm else None,
         started=manifest["started"],
     )
+
+
+def run_json(run: RunProgress) -> dict[str, Any]:
+    """All that is known of a run's progress."""
+    whole = {name: sum(getattr(cell, name) for cell in run.cells) for name in ("failed", "abstained", "calls")}
+    tokens = [cell.tokens for cell in run.cells]
+    return {
+        "run_id": run.run_id,
+        "status": run.status,
+        "dataset": run.dataset,
+        "llm": run.llm,
+        "started": run.started,
+        "problem": run.problem,
+        "warnings": list(run.warnings),
+        "done": run.done,
+        "planned": run.planned,
+        **whole,
+        "tokens": None if None in tokens else sum(one or 0 for one in tokens),
+        "cells": [_cell_json(cell) for cell in run.cells],
+    }
+
+
+def _cell_json(cell: CellProgress) -> dict[str, Any]:
+    figures = {name: _figure_json(summary) for name, summary in cell.figures.items()}
+    return asdict(cell) | {"name": cell.name, "fake": cell.fake, "figures": figures}
+
+
+def _figure_json(summary: MetricSummary) -> dict[str, Any]:
+    return summary.model_dump(mode="json") | {"text": metric_text(summary)}

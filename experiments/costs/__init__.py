@@ -1,1 +1,0 @@
-"""What runs may cost, what they did cost, and how many questions are worth asking."""

@@ -1,1 +1,0 @@
-"""`arena report`: from a run folder to one HTML file."""

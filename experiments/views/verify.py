@@ -1,0 +1,264 @@
+"""All checks of a run, in the order in which a reader should look at them.
+
+The checks of a run for a terminal, or as JSON.
+
+The journals: every line whole and of this run, every planned question once, every record readable.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from arena.config import RunConfig, validate_config
+from arena.errors import UserError
+from arena.files import read_regular
+from arena.llm.limits import Spent
+from arena.store import (
+    CALLS,
+    FINISHED,
+    KEPT,
+    LABELS,
+    LEADERBOARD,
+    MANIFEST,
+    PAID,
+    PROBE,
+    QUESTIONS,
+    RECORDS,
+    REPORT,
+    REVIEW,
+    SCORES,
+    SUPERSEDED,
+    VERDICTS,
+    RunStore,
+)
+from arena.store.journal import RECORD_LINES, VERDICT_LINES, record_of, scan
+from arena.types import Dataset, PaidAttempt
+from experiments.run.budget import SPENT, attempts_of
+from experiments.run.manifest import check_version
+from experiments.run.scoring import data_of, open_past_run
+from experiments.views.verify_checks import (
+    Check,
+    attempted,
+    check_calls,
+    check_contestants,
+    check_dataset,
+    check_fingerprints,
+    check_here,
+    check_index,
+    check_judge,
+    check_model,
+    check_prices,
+    check_report,
+    check_results,
+    check_seal,
+    check_sessions,
+    check_settings,
+    check_weights,
+    found,
+    several,
+)
+
+
+def check_records(store: RunStore) -> Check:
+    """Checksums and fingerprints of all lines, and that the planned questions have one each, and no others any."""
+    counts = Counter(line.key for line in scan(store.records_path, store.lines()))
+    planned = store.plan().keys()
+    missing = Counter(cell for cell, question in planned if (cell, question) not in counts)
+    wrong = [f"{number} planned questions of {cell} have no record" for cell, number in sorted(missing.items())]
+    beyond = counts.keys() - set(planned)
+    wrong += [f"{question} of {cell} has a record and is not planned" for cell, question in sorted(beyond)]
+    if store.manifest()["status"] == FINISHED:
+        twice = sorted(key for key, number in counts.items() if number > 1)
+        wrong += [f"{key[1]} of {key[0]} has {counts[key]} records" for key in twice]
+    unread = sum(1 for _ in store.records())
+    return found(RECORDS, wrong, f"{unread} records, one for every planned question")
+
+
+def check_verdicts(store: RunStore) -> Check:
+    """Checksums and fingerprints, and that what was judged is a record of this run."""
+    planned, n = set(store.plan().keys()), 0
+    wrong: Counter[str] = Counter()
+    for line in scan(store.folder / VERDICTS, store.lines()):
+        verdict, n = record_of(store.folder / VERDICTS, line, VERDICT_LINES), n + 1
+        if (verdict.cell, verdict.question_id) not in planned:
+            wrong[f"verdicts on {verdict.question_id} of {verdict.cell}, which is not planned"] += 1
+    return found(VERDICTS, (f"{number} {text}" for text, number in wrong.items()), f"{n} verdicts")
+
+
+def check_kept(store: RunStore) -> Iterator[Check]:
+    """What people handed in, against the hashes in the manifest."""
+    hashes = store.manifest().get(KEPT, {})
+    for name in (LABELS, REVIEW):
+        path = store.folder / name
+        if name in hashes:
+            same = sha256(read_regular(path)).hexdigest() == hashes[name]
+            yield found(name, [] if same else ["it is not as it was handed in"], "as it was handed in")
+        elif path.exists():
+            yield Check(name, "not checked", ("the manifest has no hash of it: an earlier version wrote it",))
+
+
+def check_others(store: RunStore) -> Iterator[Check]:
+    """The journals beside the results, those that are there."""
+    for name in (SUPERSEDED, PROBE):
+        path = store.folder / name
+        if path.exists():
+            n = len({record_of(path, line, RECORD_LINES).question_id for line in scan(path, store.lines())})
+            yield Check(name, "ok", (f"records of {n} questions",))
+
+
+def check_payments(store: RunStore, manifest: Mapping[str, Any], config: RunConfig) -> Check:
+    """The ledger of payments: that it has all that the journals say was paid, and what of it no record has.
+
+    A run that was begun by a version without a ledger has in its first line what it had spent before; of that, nothing
+    is looked for.
+    """
+    if not store.keeps_payments():
+        return Check(PAID, "note", ("the run was made by a version that kept no ledger of payments",))
+    entered: Counter[int] = Counter()
+    whole, before, recorded = Spent(), Spent(), Spent()
+    for paid in store.paid():
+        whole = whole.and_one(paid, _unpriced)
+        if paid.purpose == "before":
+            before = before.and_one(paid, _unpriced)
+        else:
+            entered[_payment(paid)] += 1
+    missing = 0
+    for paid in attempts_of(store, config):
+        if entered[_payment(paid)]:
+            entered[_payment(paid)] -= 1
+            recorded = recorded.and_one(paid, _unpriced)
+        else:
+            missing += 1
+    wrong = [f"{missing} attempts that the journals have are not in it"] if missing and not before.attempts else []
+    return found(PAID, [*wrong, *_fewer(whole, manifest.get(SPENT, {}))], _payments_text(whole, before, recorded))
+
+
+def _fewer(whole: Spent, noted: Mapping[str, int]) -> Iterator[str]:
+    """What the manifest knows and the ledger has not; more it may well have, after a kill."""
+    for name, has in (("tokens", whole.tokens), ("attempts", whole.attempts)):
+        if has < noted.get(name, 0):
+            yield f"it has {has:,} {name}, and the manifest knows of {noted[name]:,}"
+
+
+def _payments_text(whole: Spent, before: Spent, recorded: Spent) -> str:
+    text = f"{whole.attempts - before.attempts:,} attempts, {whole.tokens - before.tokens:,} tokens"
+    if extra := whole.attempts - before.attempts - recorded.attempts:
+        tokens = whole.tokens - before.tokens - recorded.tokens
+        text += f"; {extra:,} of them, {tokens:,} tokens, are in no record: given up, asked before a kill, or a check"
+    return text + (f"; {before.tokens:,} tokens were spent before it was begun" if before.attempts else "")
+
+
+def _payment(paid: PaidAttempt) -> int:
+    """Equal for the same attempt in the ledger and in a journal."""
+    return hash((paid.purpose, paid.model, paid.role, paid.prompt_sha, paid.attempt))
+
+
+def _unpriced(paid: PaidAttempt) -> None:
+    """Attempts are counted here, not what they cost."""
+
+
+_SCORED = (LEADERBOARD, SCORES, QUESTIONS)
+"""Files that take the dataset to derive."""
+
+
+def verify_run(folder: Path, data_at: str | None = None) -> list[Check]:
+    """Every check of the run in `folder`, whose dataset lies at `data_at` (None: where its settings say).
+
+    Raises:
+        RunStoreError: its manifest or plan cannot be read, so that there is nothing to check against.
+        ConfigError: the settings in its manifest are none.
+    """
+    store = RunStore.open(folder, data_at)
+    check_version(store)
+    manifest, plan = store.manifest(), store.whole_plan()
+    config = validate_config(manifest["config"], f"run {store.run_id!r}")
+    checks = [*several("status", check_sessions(manifest))]
+    checks.append(attempted(MANIFEST, partial(check_seal, store)))
+    checks.append(attempted("settings", partial(check_settings, manifest, config)))
+    checks.append(attempted("fingerprints", partial(check_fingerprints, manifest, plan)))
+    checks.append(attempted("code and prompts", partial(check_contestants, manifest)))
+    checks.append(attempted("model file", partial(check_model, manifest, config)))
+    checks.append(attempted("prices", partial(check_prices, manifest, config)))
+    checks += several("judge", check_judge(manifest, config))
+    checks += several("weights", check_weights(manifest, config))
+    checks.append(attempted(RECORDS, partial(check_records, store)))
+    checks.append(attempted(VERDICTS, partial(check_verdicts, store)))
+    checks += several("journals", check_others(store))
+    checks += several("kept", check_kept(store))
+    checks.append(attempted(PAID, partial(check_payments, store, manifest, config)))
+    checks += _on_data(store, manifest, config)
+    if manifest["status"] == FINISHED:
+        checks.append(attempted(CALLS, partial(check_calls, store)))
+    return [*checks, *several("libraries", check_here(manifest))]
+
+
+def _on_data(store: RunStore, manifest: Mapping[str, Any], config: RunConfig) -> Iterator[Check]:
+    """What takes the dataset."""
+    try:
+        dataset = data_of(store, config.dataset)
+    except UserError as error:
+        yield Check("dataset", "not checked", (str(error),))
+        yield from (Check(name, "not checked", ("its dataset is not to be had",)) for name in _SCORED)
+        return
+    yield attempted("dataset", partial(check_dataset, manifest, store.whole_plan(), dataset))
+    if manifest["identity"].get("index"):
+        yield attempted("index", partial(check_index, manifest, config, dataset))
+    if manifest["status"] != FINISHED:
+        yield from (Check(name, "not checked", ("the run is not finished",)) for name in _SCORED)
+    else:
+        results = list(several(LEADERBOARD, _results(store, dataset)))
+        yield from results
+        if all(check.state == "ok" for check in results):
+            yield from several(REPORT, check_report(store))
+        elif (store.folder / REPORT).exists():
+            yield Check(REPORT, "not checked", ("it is made of files that differ",))
+
+
+def _results(store: RunStore, dataset: Dataset) -> Iterator[Check]:
+    yield from check_results(open_past_run(store, dataset))
+
+
+_STYLES = {"ok": "green", "differs": "bold red", "not checked": "yellow", "note": "cyan"}
+_DERIVED = {LEADERBOARD, SCORES, QUESTIONS, CALLS}
+
+
+def checks_table(checks: Sequence[Check]) -> Table:
+    """One row per check, and a line for everything that was seen."""
+    table = Table("what", "is", "seen")
+    for check in checks:
+        table.add_row(Text(check.name), Text(check.state, _STYLES[check.state]), Text("\n".join(check.seen)))
+    return table
+
+
+def verdict_text(run_folder: Path, checks: Sequence[Check]) -> str:
+    """What the checks come to, in one line, and what to do where only derived files differ."""
+    differing = [check.name for check in checks if check.state == "differs"]
+    unchecked = [check.name for check in checks if check.state == "not checked"]
+    left = f" Not checked: {', '.join(unchecked)}." if unchecked else ""
+    if not differing:
+        return f"Verified: nothing differs.{left}"
+    again = ""
+    if {*differing} <= {*_DERIVED, REPORT}:
+        command, what = ("report", "it") if differing == [REPORT] else ("score", "them")
+        again = f" arena {command} {shlex.quote(str(run_folder))} derives {what} anew."
+    return f"Not verified: {', '.join(differing)}.{again}{left}"
+
+
+def checks_fields(run_id: str, checks: Sequence[Check]) -> dict[str, Any]:
+    """The same as one mapping."""
+    return {"run_id": run_id, "verified": is_verified(checks), "checks": [asdict(check) for check in checks]}
+
+
+def is_verified(checks: Sequence[Check]) -> bool:
+    """Whether nothing differs. What could not be checked here is no difference."""
+    return all(check.state != "differs" for check in checks)
