@@ -76,7 +76,7 @@ def peak_memory_mb() -> float:
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
 
 
-_HELP = "import sys; sys.argv = ['arena', '--help']; from experiments.cli import main; main()"
+_HELP = "import sys; sys.argv = ['arena', '--help']; from experiments.cli.main import main; main()"
 
 
 def measure_startup() -> Figures:

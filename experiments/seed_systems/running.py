@@ -49,7 +49,7 @@ def run(command: str) -> Ran:
 
 def _arena(arguments: list[str]) -> tuple[int, str, str]:
     """Exit code, stdout and stderr."""
-    from experiments.cli import main
+    from experiments.cli.main import main
 
     output, said = io.StringIO(), io.StringIO()
     with redirect_stdout(output), redirect_stderr(said):

@@ -35,7 +35,7 @@ def test_no_module_loads_anything_heavy_at_import() -> None:
 
 
 def test_the_command_line_loads_neither_models_nor_graphs_nor_numbers() -> None:
-    assert not loaded_by("import experiments.cli") & (HEAVY | {"langgraph", "langchain_core", "numpy", "pydantic"})
+    assert not loaded_by("import experiments.cli.main") & (HEAVY | {"langgraph", "langchain_core", "numpy", "pydantic"})
 
 
 @pytest.mark.parametrize("module", MODULES)

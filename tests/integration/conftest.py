@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from experiments.cli import main
+from experiments.cli.main import main
 from tests.tiny_models import build_tiny_minilm
 
 

@@ -66,7 +66,7 @@ class Course:
         """Start the run, or go on with it once there is one."""
         begun = (self.run / "manifest.json").exists()
         what = ["--resume", "--run-id", "r1"] if begun else [str(self.study.folder / "study.yaml")]
-        code = "from experiments.cli import main; import sys; main(sys.argv[1:])"
+        code = "from experiments.cli.main import main; import sys; main(sys.argv[1:])"
         return subprocess.Popen(
             [sys.executable, "-c", code, "run", *what, "--runs-dir", str(self.runs)],
             cwd=ROOT,

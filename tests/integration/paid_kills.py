@@ -177,7 +177,7 @@ class Spender:
         )
         begun = (self.store.folder / "manifest.json").exists()
         what = ["--resume", "--run-id", "r1"] if begun else [str(study)]
-        code = "from experiments.cli import main; import sys; main(sys.argv[1:])"
+        code = "from experiments.cli.main import main; import sys; main(sys.argv[1:])"
         return subprocess.Popen(
             [sys.executable, "-c", code, "run", *what, "--runs-dir", str(self.folder / "runs")],
             cwd=ROOT,

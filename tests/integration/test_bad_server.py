@@ -24,7 +24,7 @@ from tests.unit.llm.chat_server import Play, completion, failure, serving
 from tests.unit.llm.test_server_quirks import LIKE_REPLIES, NO_REPLIES, USAGE, spelled
 
 ROOT = Path(__file__).parents[2]
-MAIN = "from experiments.cli import main; main()"
+MAIN = "from experiments.cli.main import main; main()"
 COUNTS = (20.5, -1, 10**25, 10**5000, "12", True, float("nan"), [1], {"a": 1})
 ODD = [
     *(play for play, _ in NO_REPLIES.values()),

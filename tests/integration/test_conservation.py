@@ -137,7 +137,7 @@ def test_concurrency_changes_neither_faults_nor_tokens(tmp_path: Path) -> None:
 
 def start(site: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
     """A run in a process of its own."""
-    code = "from experiments.cli import main; import sys; main(sys.argv[1:])"
+    code = "from experiments.cli.main import main; import sys; main(sys.argv[1:])"
     command = [sys.executable, "-c", code, "run", *arguments]
     return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **site}, stderr=subprocess.PIPE, text=True)
 

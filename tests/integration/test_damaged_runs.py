@@ -76,7 +76,7 @@ COMMANDS = (["show"], ["report"], ["verify"], ["score"], ["inspect", "q1"])
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A runs folder with one finished run over data of its own."""
     from arena.datasets.jsonl import write_jsonl
-    from experiments.cli import main
+    from experiments.cli.main import main
     from tests.samples import small_dataset
 
     root = tmp_path_factory.mktemp("damaged")

@@ -55,7 +55,15 @@ def test_info_of_a_part_of_ragrouter_tells_what_was_recovered(arena: Arena, tmp_
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 def test_without_a_hub_licence_and_files_to_place_are_told_in_seconds(tmp_path: Path, form: tuple[str, ...]) -> None:
     """In a process of its own: the hub's client reads its address when it is imported."""
-    command = [sys.executable, "-c", "from experiments.cli import main; main()", "datasets", "info", "ragrouter", *form]
+    command = [
+        sys.executable,
+        "-c",
+        "from experiments.cli.main import main; main()",
+        "datasets",
+        "info",
+        "ragrouter",
+        *form,
+    ]
     environment = {**os.environ, "HF_ENDPOINT": "http://127.0.0.1:9", "ARENA_CACHE": str(tmp_path)}
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False

@@ -61,7 +61,7 @@ def _inherited(number: signal.Signals, handler: Any) -> Iterator[None]:
 
 
 def _stop(study: Path, folder: Path, how: signal.Signals) -> tuple[int, str]:
-    code = "from experiments.cli import main; import sys; main(sys.argv[1:])"
+    code = "from experiments.cli.main import main; import sys; main(sys.argv[1:])"
     command = [sys.executable, "-c", code, "run", str(study)]
     process = subprocess.Popen(command, cwd=ROOT, env=dict(os.environ), stderr=subprocess.PIPE, text=True)
     journal = folder / "records.jsonl"
@@ -91,7 +91,7 @@ def test_a_closed_terminal_stops_the_run_where_it_is(slow_study: Path, tmp_path:
     """The hang-up comes with a terminal that takes no more output."""
     folder = tmp_path / "runs" / "r1"
     terminal, side = pty.openpty()
-    code = "from experiments.cli import main; import sys; main(sys.argv[1:])"
+    code = "from experiments.cli.main import main; import sys; main(sys.argv[1:])"
     process = subprocess.Popen(
         [sys.executable, "-c", code, "run", str(slow_study)],
         cwd=ROOT,

@@ -96,7 +96,7 @@ def test_an_index_that_cannot_fit_is_refused_before_it_is_built(
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
 def test_a_closed_terminal_ends_any_command_with_a_message(tmp_path: Path, number: signal.Signals) -> None:
     os.mkfifo(tmp_path / "never")
-    command = [sys.executable, "-c", "from experiments.cli import main; print('up', flush=True); main()"]
+    command = [sys.executable, "-c", "from experiments.cli.main import main; print('up', flush=True); main()"]
     with subprocess.Popen(
         [*command, "datasets", "info", f"musique:{tmp_path / 'never'}"],
         stdout=subprocess.PIPE,

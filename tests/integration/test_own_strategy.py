@@ -69,7 +69,7 @@ def test_it_competes_under_its_settings(site: Path, tiny_embedder: Path, tmp_pat
     )
     options = ["--modes", "dense", "--llm", "fake:", "--limit", "3", "--run-id", "r1"]
     options += ["--strategies", "vanilla,hyde,hyde:words=80"]
-    command = [sys.executable, "-c", "from experiments.cli import main; main()", "run", str(config), *options]
+    command = [sys.executable, "-c", "from experiments.cli.main import main; main()", "run", str(config), *options]
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
     done = subprocess.run(
         command, capture_output=True, text=True, env=environment, timeout=PATIENCE_SECONDS, check=False

@@ -16,7 +16,7 @@ from experiments.terminal.tables import Output, printing, put
 from tests.unit.experiments.reviewing.reviewed_runs import reviewed_run
 
 ROOT = Path(__file__).parents[2]
-CODE = "import sys; from experiments.cli import main; main(sys.argv[1:])"
+CODE = "import sys; from experiments.cli.main import main; main(sys.argv[1:])"
 NAME = "übergrößenträger ≥ 😀"
 
 

@@ -18,7 +18,7 @@ from tests.integration.conftest import Arena
 from tests.patience import PATIENCE_SECONDS, wait_until
 
 ROOT = Path(__file__).parents[2]
-CODE = "from experiments.cli import main; import sys; main(sys.argv[1:])"
+CODE = "from experiments.cli.main import main; import sys; main(sys.argv[1:])"
 
 
 @contextmanager

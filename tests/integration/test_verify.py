@@ -13,7 +13,7 @@ import typer
 from arena.errors import RunStoreError
 from arena.store import RunStore
 from arena.types import CallAttempt, PaidAttempt
-from experiments.commands.verify import verify
+from experiments.cli.runs import verify
 from experiments.views.verify import is_verified, verdict_text, verify_run
 from experiments.views.verify_checks import Check
 from tests.integration.conftest import Arena

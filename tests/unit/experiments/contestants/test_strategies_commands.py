@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from arena.errors import UnknownNameError
-from experiments.cli import main
+from experiments.cli.main import main
 from experiments.studies.strategies.facts import (
     Setting,
     StrategyFacts,

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from arena.errors import ConfigError
-from experiments.cli_groups import given
+from experiments.cli.groups import given
 from experiments.terminal.tables import put
 
 TOO_MANY_FAILURES = 3

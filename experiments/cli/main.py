@@ -19,28 +19,11 @@ import typer
 
 from arena.config import check_typed
 from arena.errors import UserError
-from experiments.cli_groups import CHECK_FAILED, datasets_app, index_app, models_app, strategies_app
-from experiments.commands.calibrate import calibrate
-from experiments.commands.compare import compare
-from experiments.commands.cost import cost
-from experiments.commands.equalize import equalize
-from experiments.commands.exchange import export, import_
-from experiments.commands.gate import gate
-from experiments.commands.inspect import inspect
-from experiments.commands.judge import judge
-from experiments.commands.merge import merge
-from experiments.commands.papers import papers_app
-from experiments.commands.report import report
-from experiments.commands.review import review_app
-from experiments.commands.run import run
-from experiments.commands.sample_size import sample_size
-from experiments.commands.score import score
-from experiments.commands.serve import serve
-from experiments.commands.show import show
-from experiments.commands.sweep import sweep
-from experiments.commands.track import track
-from experiments.commands.train_router import train_router
-from experiments.commands.verify import verify
+from experiments.cli.decide import calibrate, equalize, gate, sample_size, sweep, train_router
+from experiments.cli.groups import CHECK_FAILED, datasets_app, index_app, models_app, strategies_app
+from experiments.cli.read import compare, inspect, papers_app, report, review_app, serve, show
+from experiments.cli.run import run
+from experiments.cli.runs import cost, export, import_, judge, merge, score, track, verify
 from experiments.run.process import SIGNALS
 from experiments.terminal.tables import printing, put
 

@@ -1,12 +1,27 @@
-"""`arena index`, `arena datasets`, `arena models` and `arena strategies`: parse, call, print; no logic."""
+"""`arena index`, `arena datasets`, `arena models` and `arena strategies`: parse, call, print; no logic.
+
+`arena index build | info | verify`: the index that a run with the same settings will open.
+
+`arena datasets make-world`: generate, prove, write.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
+from arena.config import load_config
+from arena.datasets import load_dataset
+from arena.datasets.jsonl import write_jsonl
+from arena.datasets.world import check_world, make_world
+from arena.errors import DatasetError
+from experiments.run.equipment import chunking_of, embedder_of, engine_of, index_root, ready_index
+from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import put
 
 CHECK_FAILED = 1
@@ -70,7 +85,6 @@ def datasets_make_world(
     ] = None,
 ) -> None:
     """Make a fictional world that no language model can know, prove its questions sound, and write it."""
-    from experiments.make_world import make_and_write
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 
@@ -152,7 +166,6 @@ def index_build(
 
     A killed build goes on from what was embedded. A damaged index is built anew.
     """
-    from experiments.index_commands import build
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 
@@ -162,7 +175,6 @@ def index_build(
 @index_app.command("info")
 def index_info(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Show every index in the cache: model, chunking, engine, counts and size."""
-    from experiments.index_commands import info_rows, info_table
     from experiments.terminal.tables import as_json
 
     rows = info_rows()
@@ -180,7 +192,6 @@ def index_verify(
     dataset: Annotated[str | None, typer.Option(help="As for arena run; default world.")] = None,
 ) -> None:
     """Work the index out anew: counts, hashes of every file, sampled vectors. Exit code 1 if anything differs."""
-    from experiments.index_commands import verify
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 
@@ -190,3 +201,82 @@ def index_verify(
     if problems:
         raise typer.Exit(CHECK_FAILED)
     put("sound")
+
+
+Row = Mapping[str, str | int | float | None]
+
+
+def build(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -> Path:
+    """Make sure that the index is there and whole, and say where."""
+    from indexing.build import index_folder
+
+    settings = load_config(config, options)
+    documents = load_dataset(settings.dataset).documents
+    embedder = embedder_of(settings, reporter)
+    ready_index(settings, documents, embedder, reporter, thorough=True).close()
+    return index_folder(index_root(), documents, embedder, engine=engine_of(settings), chunking=chunking_of(settings))
+
+
+def verify(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -> Sequence[str]:
+    """Everything that is wrong with the index of these settings, one line each; empty for a sound one."""
+    from indexing.build import index_folder
+    from indexing.verify import verify_index
+
+    settings = load_config(config, options)
+    documents = load_dataset(settings.dataset).documents
+    embedder = embedder_of(settings, reporter, cached=False)  # to embed the samples again, not to read them back
+    engine, chunking = engine_of(settings), chunking_of(settings)
+    folder = index_folder(index_root(), documents, embedder, engine=engine, chunking=chunking)
+    return verify_index(folder, documents, chunking=chunking, embedder=embedder, engine=engine)
+
+
+def info_rows() -> list[Row]:
+    """One row per index in the cache folder."""
+    from indexing.verify import list_indexes
+
+    return [
+        {
+            "folder": str(info.folder),
+            "model": str(info.manifest.identity.embedder.get("model", "")),
+            "chunking": str(info.manifest.identity.chunking.get("method", "")),
+            "engine": f"{info.manifest.identity.engine} {info.manifest.identity.engine_version}",
+            "documents": info.manifest.documents,
+            "passages": info.manifest.passages,
+            "truncated_passages": info.manifest.truncated_passages,
+            "search": str(info.manifest.identity.search.get("search", "")),
+            "recall_at_10": info.manifest.recall_at_10,
+            "disk_bytes": info.disk_bytes,
+        }
+        for info in list_indexes(index_root())
+    ]
+
+
+def info_table(rows: Sequence[Row]) -> Table:
+    """The rows for a terminal."""
+    table = Table("index", "model", "chunking", "engine", "search", "documents", "passages", "cut short", "size")
+    for row in rows:
+        size = f"{float(row['disk_bytes'] or 0) / 1e6:.0f} MB"
+        recall = row["recall_at_10"]
+        search = row["search"] if recall is None else f"{row['search']}, recall@10 {recall:.3f}"
+        named = (Path(str(row["folder"])).name, row["model"], row["chunking"], row["engine"], search)
+        counts = (row["documents"], row["passages"], row["truncated_passages"])
+        table.add_row(*(Text(str(value)) for value in (*named, *counts, size)))
+    if rows:
+        table.caption = f"in {Path(str(rows[0]['folder'])).parent}"
+    return table
+
+
+def make_and_write(out: Path, documents: int, questions: int, seed: int, reporter: Reporter) -> None:
+    """Write a proven world to `out` as corpus.jsonl and questions.jsonl.
+
+    Raises:
+        DatasetError: the size is impossible, the checker refutes a question, or `out` cannot be written.
+    """
+    reporter.say(f"making {documents} documents and {questions} questions from seed {seed} ...")
+    world = make_world(documents, questions, seed)
+    reporter.say("proving every question from the text ...")
+    if violations := check_world(world):
+        shown = "; ".join(violations[:3])
+        raise DatasetError(f"{len(violations)} question(s) of this world are unsound ({shown}); please report the seed")
+    write_jsonl(world, out)
+    reporter.say(f"{out}: {world.fingerprint}; ask it with: arena run --dataset jsonl:{out}")

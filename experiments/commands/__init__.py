@@ -1,1 +1,0 @@
-"""The commands on finished runs, one a file: parse, call, print."""
