@@ -7,7 +7,7 @@ import pytest
 
 from arena.leaderboard.build import Leaderboard
 from arena.report.console import render_markdown
-from experiments.quoted import README, RESULTS, ROOT, with_block
+from docs.build.quoted import README, RESULTS, ROOT, with_block
 
 RESULT_FILES = sorted(RESULTS.glob("*.json"))
 

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from experiments.seed_systems.page import PAGE, render
-from experiments.seed_systems.running import TERMINAL, run, workplace
+from docs.build.seed_systems import PAGE, TERMINAL, render, run, workplace
 
 
 def test_the_commands_of_the_page_print_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:

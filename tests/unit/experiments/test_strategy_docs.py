@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from experiments.strategy_docs import PATH, render
+from docs.build.strategies import PATH, render
 from experiments.studies.strategies.facts import facts_of
 from strategies import STRATEGIES
 from strategies.base import Clause
@@ -12,7 +12,7 @@ FACTS = [facts_of(spec) for spec in STRATEGIES.values()]
 
 
 def test_the_page_is_what_the_strategies_declare() -> None:
-    assert PATH.read_text(encoding="utf-8") == render(FACTS), "run python -m experiments.strategy_docs"
+    assert PATH.read_text(encoding="utf-8") == render(FACTS), "run python -m docs.build.strategies"
 
 
 def test_every_strategy_has_a_section_that_the_overview_links_to() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.seed_systems.excerpt import columns_of, line_of, part_of
+from docs.build.seed_systems import columns_of, line_of, part_of
 
 OUTPUT = """\
 world, 240 documents

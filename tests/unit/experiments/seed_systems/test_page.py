@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.seed_systems.page import Ran, render
+from docs.build.seed_systems import Ran, render
 
 TABLE = "mode    n\n─────────\ndense  12\n\nGap: none\nGate passed\n"
 PAGE = """\

@@ -9,7 +9,7 @@ from arena.datasets import load_dataset
 from arena.llm.fake.script import read_script
 from arena.text import ABSTENTION
 from arena.types import AnswerStyle, Document, Passage, Question
-from experiments.seed_systems.reader import write_reader
+from docs.build.seed_systems import write_reader
 from strategies.answer import answer_prompt
 
 WORLD = load_dataset("world")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.seed_systems.tfidf import write_tfidf
+from docs.build.seed_systems import write_tfidf
 from indexing.embedding.embedder import EmbeddingSettings
 from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 

@@ -12,7 +12,7 @@ PATH = Path(__file__).parent.parent / "docs" / "strategies.md"
 
 _HEAD = """# The strategies
 
-Written by `python -m experiments.strategy_docs` from the strategies' own declarations; `arena strategies show NAME`
+Written by `python -m docs.build.strategies` from the strategies' own declarations; `arena strategies show NAME`
 prints the same. Settings are given in a config under `strategy_params`, or behind the name, as in
 `--strategies adaptive:policy=always_b`.
 
