@@ -131,7 +131,7 @@ def pack(text: str) -> str:
 
 
 def _joined(folder: str, names: tuple[str, ...]) -> str:
-    place = files("arena.report.page") / folder
+    place = files("arena.report") / "page" / folder
     return "\n".join((place / name).read_text(encoding="utf-8") for name in names)
 
 

@@ -23,7 +23,7 @@ from experiments.views.report import write_report
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 _NO_INDEX = (GOLD_MODE, NO_RETRIEVAL_MODE)
 _WIDTH, _HEIGHT = 1180, 900
 _ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")

@@ -13,8 +13,8 @@ from pathlib import Path
 from arena.leaderboard.build import Leaderboard
 from arena.report.console import render_markdown
 
-ROOT = Path(__file__).parent.parent
-RESULTS = Path(__file__).parent / "results"
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "experiments" / "results"
 README = ROOT / "README.md"
 
 

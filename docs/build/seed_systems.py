@@ -181,7 +181,7 @@ def make_models(folder: Path) -> None:
     (folder / "judge.yaml").write_text(_CARELESS, encoding="utf-8")
 
 
-CONFIGS = Path(__file__).parents[1] / "configs"
+CONFIGS = Path(__file__).parents[2] / "experiments" / "configs"
 MAKE_MODELS = ["python", "-m", "experiments.seed_systems", "--models"]
 
 TERMINAL = {"COLUMNS": "110", "FORCE_COLOR": "", "TTY_COMPATIBLE": "0"}

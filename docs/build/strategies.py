@@ -8,7 +8,7 @@ from pathlib import Path
 from experiments.studies.strategies.facts import StrategyFacts, facts_of
 from strategies import STRATEGIES
 
-PATH = Path(__file__).parent.parent / "docs" / "strategies.md"
+PATH = Path(__file__).parents[2] / "docs" / "strategies.md"
 
 _HEAD = """# The strategies
 

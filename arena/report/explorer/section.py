@@ -284,7 +284,7 @@ def styles() -> str:
 
 
 def _read(name: str) -> str:
-    return (files("arena.report.page.explorer") / name).read_text(encoding="utf-8")
+    return (files("arena.report") / "page" / "explorer" / name).read_text(encoding="utf-8")
 
 
 FORMAT = 1

@@ -125,7 +125,7 @@ def damaged_page(run_id: str, problem: str) -> str:
 def static_text(name: str) -> str:
     """A script or the style sheet; KeyError for a name that is not in STATIC."""
     STATIC[name]
-    pages = files("experiments") / "serving" / "pages"
+    pages = files("experiments") / "views" / "serve" / "pages"
     if name != "arena.css":
         return (pages / name).read_text(encoding="utf-8")
     base = files("arena") / "report" / "page" / "styles" / "base.css"
