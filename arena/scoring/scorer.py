@@ -13,7 +13,7 @@ from arena.accounting import account_of
 from arena.judges.judge import JudgeTally
 from arena.judges.reading import score_of
 from arena.judges.subject import settled, subject_of
-from arena.metrics import Case, score_record
+from arena.metrics import score_record
 from arena.metrics.case import NOT_JUDGED, Case
 from arena.metrics.failures import find_failure
 from arena.plan import Key

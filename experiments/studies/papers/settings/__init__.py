@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from experiments.studies.papers.numbers import PublishedNumber
+from experiments.studies.papers.settings import adaptive_rag, crag, flashrag, ircot, musique, ragrouter, self_rag
 from experiments.studies.papers.settings.shape import SettingsOf
 
 PAPERS: Mapping[str, Callable[[PublishedNumber], SettingsOf]] = {
