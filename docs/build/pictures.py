@@ -1,4 +1,4 @@
-"""The pictures README shows: `python -m experiments.pictures RUN_FOLDER` photographs the run's report.
+"""The pictures README shows: `python -m docs.build.pictures RUN_FOLDER` photographs the run's report.
 
 Needs the extra `dev` (Playwright) and the system's Chromium.
 """
@@ -82,6 +82,6 @@ def _explorer(page: Page, report: Path, store: RunStore, picture: Path) -> Path:
 if __name__ == "__main__":
     try:
         for written in take_pictures(Path(sys.argv[1])):
-            print(written)  # noqa: T201
+            print(written)
     except UserError as error:
         sys.exit(f"pictures: {error}")

@@ -1,4 +1,4 @@
-"""The tables README quotes: `python -m experiments.quoted RUN_FOLDER NAME` puts a run's leaderboard into block NAME.
+"""The tables README quotes: `python -m docs.build.quoted RUN_FOLDER NAME` puts a run's leaderboard into block NAME.
 
 The leaderboard itself is kept in `experiments/results/NAME.json`, so that a test can tell a quoted figure from an
 edited one.

@@ -1,4 +1,4 @@
-"""`python -m experiments.seed_systems` runs the commands of docs/seed_systems.md and writes their output into it.
+"""`python -m docs.build.seed_systems` runs the commands of docs/seed_systems.md and writes their output into it.
 
 The page: text by hand, and blocks that say what is run and what of its output is quoted.
 
@@ -182,7 +182,7 @@ def make_models(folder: Path) -> None:
 
 
 CONFIGS = Path(__file__).parents[2] / "experiments" / "configs"
-MAKE_MODELS = ["python", "-m", "experiments.seed_systems", "--models"]
+MAKE_MODELS = ["python", "-m", "docs.build.seed_systems", "--models"]
 
 TERMINAL = {"COLUMNS": "110", "FORCE_COLOR": "", "TTY_COMPATIBLE": "0"}
 """What the environment must say for Rich to print alike wherever the page is written."""
@@ -234,7 +234,7 @@ DIFFERS = 1
 
 def main() -> int:
     """Exit code 1: `--check`, and the page is not what its commands print."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.seed_systems", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m docs.build.seed_systems", description=__doc__)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="write nothing, and print what differs")
     what.add_argument("--models", type=Path, metavar="FOLDER", help="make the page's encoder, reader and judge there")

@@ -1,4 +1,4 @@
-"""`python -m experiments.strategy_docs` writes docs/strategies.md: a fidelity card for every strategy that ships."""
+"""`python -m docs.build.strategies` writes docs/strategies.md: a fidelity card for every strategy that ships."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def test_the_commands_of_the_page_print_what_it_says(monkeypatch: pytest.MonkeyP
     page = PAGE.read_text(encoding="utf-8")
     with workplace():
         printed = render(page, run)
-    assert printed.splitlines() == page.splitlines(), "run python -m experiments.seed_systems"
+    assert printed.splitlines() == page.splitlines(), "run python -m docs.build.seed_systems"
 
 
 def test_every_section_runs_a_command_and_says_how_to_do_it_at_full_size() -> None:

@@ -48,7 +48,7 @@ def test_a_sound_attempt_goes_through_unchanged() -> None:
     ],
 )
 def test_evidence_is_not_taken_on_trust(evidence: tuple[tuple[str, ...], ...], said: str) -> None:
-    failure = failure_of(HandBack(Attempt(Answer("x", False, *evidence))))
+    failure = failure_of(HandBack(Attempt(Answer("x", False, evidence[0], evidence[1], evidence[2]))))
     assert failure.type == "StrategyError"
     assert said in failure.message
 

@@ -96,6 +96,9 @@ class Silent:
 
     name = "silent:"
 
+    async def fits(self, request: ModelRequest) -> bool:
+        return True
+
     async def complete(self, request: ModelRequest) -> Reply:
         await anyio.sleep_forever()
         raise AssertionError("slept for ever")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from arena.config import CalibratedThreshold, load_config
 from arena.errors import ConfigError, RunStoreError, UnknownNameError
@@ -15,6 +14,7 @@ from experiments.studies.calibrate.calibrate import calibrate_run
 from experiments.studies.calibrate.output import print_calibration
 from experiments.studies.calibrate.separation import Calibration
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 from strategies import find_variant
 from tests.unit.experiments.calibrating.evaluated import overlapping
 from tests.unit.experiments.calibrating.lookups import RERANKER, dev, ids, lookups, reranked, run_of

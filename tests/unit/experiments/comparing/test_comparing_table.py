@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from io import StringIO
 
-from rich.console import Console
-
 from experiments.studies.compare.compare import Compared, ComparedRun
 from experiments.studies.compare.differences import Difference
 from experiments.studies.compare.table import print_compared
+from experiments.terminal.tables import Console
 from tests.unit.report.boards import board, row
 
 

@@ -5,11 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from arena.store import RunStore
 from arena.types import CallAttempt, RunRecord, Score, Verdict
-from experiments.terminal.tables import print_table
+from experiments.terminal.tables import Console, print_table
 from experiments.views.cost import cost_fields, cost_notes, cost_of, cost_table
 from tests.samples import answered, call, cell
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from rich.console import Console
 
 from arena.errors import RunStoreError
 from experiments.studies.gate.checks import Check, GateVerdict
@@ -22,6 +21,7 @@ from experiments.studies.gate.output import (
     write_gate,
 )
 from experiments.studies.gate.policy import Policy
+from experiments.terminal.tables import Console
 
 NASTY = "van|illa\x1b[31m\x00<b>*x*</b>\ud800"
 WORSE = Check(

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from arena.datasets import load_dataset
 from arena.datasets.jsonl import write_jsonl
@@ -17,6 +16,7 @@ from arena.judges.subject import subject_of
 from arena.metrics.case import Case
 from arena.store import RUNNING, RunStore
 from arena.types import Dataset, Document, RunRecord
+from experiments.terminal.tables import Console
 from experiments.views.inspect import Inspection, inspect_question, print_question
 from tests.samples import GOLD, QUESTIONS, answered, small_dataset
 from tests.unit.experiments.made_runs import made_run

@@ -3,11 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from arena.store import RunStore
 from experiments.run.manifest import Session, changed_between, library_versions, working
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 
 MANIFEST = {"started": "2026-01-01T00:00:00+00:00", "status": "running", "config": {}, "identity": {}}
 

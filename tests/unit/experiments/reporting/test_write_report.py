@@ -5,7 +5,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from arena.datasets import load_dataset
 from arena.errors import RunStoreError
@@ -13,6 +12,7 @@ from arena.plan import PlannedCell, RunPlan, Shard
 from arena.store import LEADERBOARD, REPORT, RUNNING, RunStore
 from experiments.run.scoring import conclude_run
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 from experiments.views.report import fidelity_cards, page_source, report_of, reproduction, write_report
 from tests.integration.finished_run import small_records
 from tests.unit.experiments.made_runs import made_run

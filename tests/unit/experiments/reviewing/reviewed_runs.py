@@ -7,12 +7,11 @@ import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from rich.console import Console
-
 from arena.datasets import load_dataset
 from arena.store import RunStore
 from experiments.run.scoring import conclude_run
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 from tests.samples import answered, cell, failed
 from tests.unit.experiments.made_runs import made_run
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from arena.config import JudgeConfig, JudgeModel
 from arena.datasets import load_dataset
@@ -18,6 +17,7 @@ from arena.store import CALLS, LEADERBOARD, QUESTIONS, RUNNING, SCORES, RunStore
 from arena.types import Dataset, Document, RunRecord, Score, Verdict
 from experiments.run.scoring import conclude_run, documents_of, open_past_run, rescore, score_run
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 from tests.samples import answered, call, cell, failed
 from tests.unit.experiments.made_runs import made_run
 

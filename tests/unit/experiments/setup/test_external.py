@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from arena.config import RunConfig
 from arena.errors import ConfigError
@@ -22,6 +21,7 @@ from experiments.run.extras import (
 )
 from experiments.run.lineup import line_up, seats
 from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 from strategies import find_variant
 from tests.samples import DOCUMENTS
 from tests.unit.experiments.search_tools import two_pages
