@@ -5,7 +5,7 @@ An error only the user can mend (`UserError`) stops the run, and what is done st
 
 from __future__ import annotations
 
-from arena.runner.question import Contestant, Entrant, plan, plan_keys, run_one
+from arena.runner.question import Contestant, plan, plan_keys, run_one
 from arena.runner.run import Keep, each, run
 
-__all__ = ["Contestant", "Entrant", "Keep", "each", "plan", "plan_keys", "run", "run_one"]
+__all__ = ["Contestant", "Keep", "each", "plan", "plan_keys", "run", "run_one"]

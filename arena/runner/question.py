@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from traceback import TracebackException
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 from pydantic import TypeAdapter
@@ -227,7 +227,7 @@ class MeteredRetriever:
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A cell with all it needs, and the questions it is asked.
+    """A cell with all it needs, and the questions it is asked. `model` is None until one is open, and if it asks none.
 
     `external` is the other source of knowledge, `evaluator` the trained judge of passages and `router` that of
     questions, of strategies that use one; `allowance` bounds what each question may use. `abstentions`: how an answer
@@ -246,36 +246,27 @@ class Contestant:
     allowance: Allowance = UNBOUNDED
     abstentions: tuple[str, ...] = ()
 
-
-class Entrant(Protocol):
-    """A cell and the questions it is asked."""
-
     @property
-    def cell(self) -> Cell: ...
-
-    @property
-    def questions(self) -> tuple[Question, ...]: ...
+    def asks_model(self) -> bool:
+        return self.cell.llm is not None
 
 
-E = TypeVar("E", bound=Entrant)
-
-
-def plan(entrants: Sequence[E]) -> list[tuple[E, Question]]:
+def plan(contestants: Sequence[Contestant]) -> list[tuple[Contestant, Question]]:
     """The work in input order: question by question through all cells.
 
     A stopped run has then come equally far in every cell.
     """
-    by_question: dict[str, list[tuple[E, Question]]] = {}
-    for entrant in entrants:
-        for question in entrant.questions:
-            by_question.setdefault(question.question_id, []).append((entrant, question))
+    by_question: dict[str, list[tuple[Contestant, Question]]] = {}
+    for contestant in contestants:
+        for question in contestant.questions:
+            by_question.setdefault(question.question_id, []).append((contestant, question))
     return [item for items in by_question.values() for item in items]
 
 
-def plan_keys(entrants: Sequence[Entrant]) -> list[Key]:
+def plan_keys(contestants: Sequence[Contestant]) -> list[Key]:
     """The keys of all records of a complete run, in input order."""
-    keys = {id(entrant): entrant.cell.key for entrant in entrants}
-    return [(keys[id(entrant)], question.question_id) for entrant, question in plan(entrants)]
+    keys = {id(contestant): contestant.cell.key for contestant in contestants}
+    return [(keys[id(contestant)], question.question_id) for contestant, question in plan(contestants)]
 
 
 Clock = Callable[[], float]

@@ -28,8 +28,8 @@ from arena.runner import run_one
 from arena.store.paid import open_ledger
 from arena.types import RunRecord
 from experiments.bench.process import WARM_UP, Figures, peak_memory_mb
+from experiments.run.contestants import with_model
 from experiments.run.equipment import fetch_weights
-from experiments.run.lineup import contestants
 from experiments.run.prepare import Prepared, prepare
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
@@ -189,11 +189,11 @@ async def _trials(prepared: Prepared, say: Say) -> list[dict[str, Any]]:
     trials = []
     weights = Reporter(Console(stderr=True), quiet=True)
     async with open_model(prepared.config.llm, weights=lambda name: fetch_weights(name, weights)) as model:
-        entrants = contestants(prepared.seats, prepared.lineup.dataset, prepared.equipment.retriever, model)
-        for name, entrant in zip(CONTESTANTS, entrants, strict=True):
+        competing = with_model(prepared.contestants, model)
+        for name, contestant in zip(CONTESTANTS, competing, strict=True):
             say(name)
-            first = [await run_one(entrant, question) for question in entrant.questions]
-            again = [await run_one(entrant, question) for question in entrant.questions]
+            first = [await run_one(contestant, question) for question in contestant.questions]
+            again = [await run_one(contestant, question) for question in contestant.questions]
             trials.append({"engine": name, "points": "", **_figures(again, failed=_failed(first + again))})
     return trials
 

@@ -149,7 +149,7 @@ def measure_runner(
 
 def _throughput(base: RunConfig, say: Say) -> Figures:
     with closing(_prepared(base, QUICK, 0.0)) as prepared:
-        answers = len(plan_keys(prepared.seats))
+        answers = len(plan_keys(prepared.contestants))
         _seconds(prepared, "first")
         say(f"{answers} answers without latency, {_REPEATS} times")
         taken = sorted(_seconds(prepared, f"quick{number}") for number in range(_REPEATS))
@@ -158,7 +158,7 @@ def _throughput(base: RunConfig, say: Say) -> Figures:
 
 def _efficiency(base: RunConfig, say: Say) -> Figures:
     with closing(_prepared(base, SLOW, LATENCY_SECONDS)) as prepared:
-        answers = len(plan_keys(prepared.seats))
+        answers = len(plan_keys(prepared.contestants))
         say(f"{answers} answers with calls of {1e3 * LATENCY_SECONDS:.0f} ms, {SLOW} at once")
         wall = _seconds(prepared, "slow")
     ideal = answers * LATENCY_SECONDS / SLOW

@@ -26,12 +26,12 @@ from arena.store.journal import JournalWriter
 from arena.types import Question, RunRecord
 from experiments.run.budget import open_budget, paying, price_table, sample_size_note
 from experiments.run.judging import judge_on_trial
-from experiments.run.prepare import Prepared, open_entrants
+from experiments.run.prepare import Prepared, open_contestants
 from experiments.run.process import keeper, now, resume_command, short_pauses, until_stopped, way_on
 from experiments.terminal.progress import CellTally, Note, Reporter, RunTally
 
 
-class HeldBack:
+class OutageBuffer:
     """Hands records on to `keep`; one that failed for want of a reply only once the provider has replied again.
 
     A provider that goes down fails some questions before the breaker stops the run. They are no result: whoever drops
@@ -125,7 +125,7 @@ def complete(prepared: Prepared, store: RunStore, open_journal: OpenJournal, rep
 def _refuse_an_empty_index(prepared: Prepared) -> None:
     if prepared.equipment is not None and not prepared.equipment.index_facts["passages"]:
         raise ConfigError(
-            f"the index of {prepared.lineup.dataset.name!r} holds no passage, and every retrieval would come back "
+            f"the index of {prepared.entries.dataset.name!r} holds no passage, and every retrieval would come back "
             "empty: give the dataset documents"
         )
 
@@ -146,7 +146,7 @@ async def _ask(
     config = prepared.config
     with until_stopped() as scope:
         async with AsyncExitStack() as stack:
-            entrants = await stack.enter_async_context(open_entrants(prepared, session.budget, reporter))
+            contestants = await stack.enter_async_context(open_contestants(prepared, session.budget, reporter))
             # The judge is opened before the folder is made, so that a bad address leaves none, and paid after it.
             async with judge_on_trial(config, session.budget, reporter) as can_judge:
                 stack.enter_context(short_pauses())
@@ -154,11 +154,11 @@ async def _ask(
                 session.begun = True
                 ledger = stack.enter_context(paying(session.budget, store))
                 await can_judge()
-            reporter.say(sample_size_note(len(seat.questions) for seat in prepared.seats))
+            reporter.say(sample_size_note(len(one.questions) for one in prepared.contestants))
             note = stack.enter_context(reporter.answers(session.tally))
-            records = HeldBack(_keeper(keeper(writer, ahead=ledger.sync), note), config.llm.breaker_failures)
+            records = OutageBuffer(_keeper(keeper(writer, ahead=ledger.sync), note), config.llm.breaker_failures)
             await run(
-                entrants,
+                contestants,
                 done=store.done() - prepared.again,
                 keep=records.take,
                 concurrency=config.concurrency,
@@ -181,13 +181,14 @@ def _keeper(append: Keep, note: Note) -> Keep:
 
 def _tally(prepared: Prepared, store: RunStore) -> RunTally:
     """Where every cell stands before anything is asked."""
-    seats, done = prepared.seats, store.done() - prepared.again
-    _, names = names_of([seat.cell for seat in seats])
-    kept = dict.fromkeys((seat.cell.key for seat in seats), 0)
-    for key in plan_keys(seats):
+    done = store.done() - prepared.again
+    _, names = names_of([one.cell for one in prepared.contestants])
+    kept = dict.fromkeys((one.cell.key for one in prepared.contestants), 0)
+    for key in plan_keys(prepared.contestants):
         kept[key[0]] += key in done
     cells = {
-        key: CellTally(name, len(seat.questions), kept[key]) for seat, name, key in zip(seats, names, kept, strict=True)
+        key: CellTally(name, len(one.questions), kept[key])
+        for one, name, key in zip(prepared.contestants, names, kept, strict=True)
     }
     prices = price_table(prepared.config, now())
     return RunTally(cells, partial(prices.usd, base_url=prepared.config.llm.base_url))
@@ -202,7 +203,7 @@ def probe_latency(prepared: Prepared, store: RunStore, reporter: Reporter) -> No
     Raises:
         RunInterrupted: it was stopped, by the user or by an error that only the user can mend; what is done is kept.
     """
-    left = [replace(seat, questions=_few(seat.questions, prepared.config)) for seat in prepared.seats]
+    left = [replace(one, questions=_few(one.questions, prepared.config)) for one in prepared.contestants]
     if set(plan_keys(left)) <= {key_of(record) for record in store.probe_records()}:
         return
     try:
@@ -224,10 +225,10 @@ async def _probe(prepared: Prepared, store: RunStore, reporter: Reporter) -> boo
     with until_stopped() as scope:
         async with AsyncExitStack() as stack:
             budget = open_budget(config, store)
-            entrants = await stack.enter_async_context(
-                open_entrants(prepared, budget, reporter, purpose="probe", cached=False)
+            contestants = await stack.enter_async_context(
+                open_contestants(prepared, budget, reporter, purpose="probe", cached=False)
             )
-            probed = [replace(one, questions=_few(one.questions, config)) for one in entrants]
+            probed = [replace(one, questions=_few(one.questions, config)) for one in contestants]
             done = {key_of(record) for record in store.probe_records()}
             stack.enter_context(short_pauses())
             writer = stack.enter_context(store.probing())

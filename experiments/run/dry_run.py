@@ -34,11 +34,12 @@ from arena.leaderboard.build import COVERAGE_FLOOR, CellSummary
 from arena.llm import open_model
 from arena.metrics.case import Case
 from arena.prices import PriceTable
-from arena.runner import run
+from arena.runner import Contestant, run
 from arena.sampling import sample
 from arena.store import FINISHED, MANIFEST, RunStore
 from arena.types import Cell, JudgeMetric, LLMCall, Question, RunRecord
 from experiments.run.budget import price_table
+from experiments.run.contestants import with_model
 from experiments.run.equipment import embedder_of, fetch_weights
 from experiments.run.expectation import (
     Expectation,
@@ -51,7 +52,6 @@ from experiments.run.expectation import (
 )
 from experiments.run.extras import second_corpus
 from experiments.run.judging import judge_cell
-from experiments.run.lineup import Seat, contestants
 from experiments.run.prepare import Prepared, prepare
 from experiments.run.process import now
 from experiments.run.start import read_leaderboard
@@ -116,14 +116,14 @@ def expect_judging(
             tuple(
                 from_probe(
                     judge,
-                    len(seat.questions) * config.repeats,
-                    len(cases.get(seat.cell.key, ())),
-                    calls.get((seat.cell.key, metric), []),
+                    len(one.questions) * config.repeats,
+                    len(cases.get(one.cell.key, ())),
+                    calls.get((one.cell.key, metric), []),
                     prices,
                     config.llm.max_tokens,
                 )
-                for seat in prepared.seats
-                if seat.spec.needs_model
+                for one in prepared.contestants
+                if one.asks_model
             ),
         )
         for metric in config.metrics
@@ -131,8 +131,8 @@ def expect_judging(
 
 
 def _cases(prepared: Prepared, answers: Mapping[str, Sequence[RunRecord]]) -> dict[str, list[Case]]:
-    dataset = prepared.lineup.dataset
-    second = second_corpus(prepared.config, prepared.lineup.variants, dataset.documents)
+    dataset = prepared.entries.dataset
+    second = second_corpus(prepared.config, prepared.entries.variants, dataset.documents)
     every = (*dataset.documents, *(second.documents if second else ()))
     documents = {document.doc_id: document for document in every}
     questions = {question.question_id: question for question in dataset.questions}
@@ -273,19 +273,19 @@ def dry_run(config: RunConfig, reporter: Reporter, prepared: Prepared | None = N
         with closing(prepare(config, reporter, dry=True)) as own:
             return dry_run(config, reporter, own)
     prices = price_table(config, now())
-    asking = [seat for seat in prepared.seats if seat.spec.needs_model]
+    asking = [one for one in prepared.contestants if one.asks_model]
     past = past_accounts(
-        config.runs_dir, prepared.lineup.dataset.fingerprint, {seat.cell.key for seat in asking}, prices
+        config.runs_dir, prepared.entries.dataset.fingerprint, {one.cell.key for one in asking}, prices
     )
-    unseen = [seat for seat in asking if seat.cell.key not in past]
+    unseen = [one for one in asking if one.cell.key not in past]
     probed = _probe(prepared, unseen, reporter) if unseen else {}
     answers = {**probed}
     if config.judge is not None:
         answers |= {key: _past_answers(config, one.run_id, key) for key, one in past.items()}
     judging = expect_judging(prepared, answers, prices, reporter)
     found: list[Expectation] = []
-    for seat in prepared.seats:
-        key, cell, asked = seat.cell.key, seat.cell, len(seat.questions)
+    for one in prepared.contestants:
+        key, cell, asked = one.cell.key, one.cell, len(one.questions)
         if key in past:
             found.append(Expectation(cell, asked, past[key].n_questions, past[key].run_id, past[key].account))
         else:
@@ -321,10 +321,10 @@ def _past_answers(config: RunConfig, run_id: str, key: str) -> list[RunRecord]:
     return list(islice(records, _JUDGED_ANSWERS))
 
 
-def _probe(prepared: Prepared, seats: Sequence[Seat], reporter: Reporter) -> Mapping[str, list[RunRecord]]:
-    """Records of a few questions of each seat, asked of the fake model."""
+def _probe(prepared: Prepared, some: Sequence[Contestant], reporter: Reporter) -> Mapping[str, list[RunRecord]]:
+    """Records of a few questions of each contestant, asked of the fake model."""
     config = prepared.config
-    few = [replace(seat, questions=_few(seat, config)) for seat in seats]
+    few = [replace(one, questions=_few(one, config)) for one in some]
     records: dict[str, list[RunRecord]] = {}
 
     async def keep(record: RunRecord) -> None:
@@ -333,17 +333,15 @@ def _probe(prepared: Prepared, seats: Sequence[Seat], reporter: Reporter) -> Map
     async def ask() -> None:
         fake = LLMSettings(model=_FAKE, max_tokens=config.llm.max_tokens, cache=False)
         async with open_model(fake, weights=lambda name: fetch_weights(name, reporter)) as model:
-            retriever = prepared.equipment.retriever if prepared.equipment else None
-            entrants = contestants(few, prepared.lineup.dataset, retriever, model)
-            await run(entrants, done=set(), keep=keep, concurrency=config.concurrency)
+            await run(with_model(few, model), done=set(), keep=keep, concurrency=config.concurrency)
 
     reporter.say(f"probing {len(few)} cells with the fake model ...")
     anyio.run(ask)
     return records
 
 
-def _few(seat: Seat, config: RunConfig) -> tuple[Question, ...]:
-    return sample(seat.questions, PROBE_QUESTIONS, balance="proportional", seed=config.seed)
+def _few(one: Contestant, config: RunConfig) -> tuple[Question, ...]:
+    return sample(one.questions, PROBE_QUESTIONS, balance="proportional", seed=config.seed)
 
 
 def _from_records(

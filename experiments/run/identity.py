@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
@@ -16,9 +16,9 @@ from typing import Any
 
 from arena.config import RunConfig, fingerprint
 from arena.plan import RunPlan
-from arena.types import Cell, Dataset
+from arena.types import Cell
+from experiments.run.contestants import Entries
 from experiments.run.equipment import Equipment
-from experiments.run.lineup import Seat
 from experiments.run.process import IMPORTED
 from indexing.retriever import MODES
 from strategies import ENTRY_POINTS, STRATEGIES, StrategySpec, find_strategy
@@ -90,22 +90,22 @@ _PARTS = ("model", "model_sha256", "index", "reranker", "external")
 
 
 def identity(
-    config: RunConfig, dataset: Dataset, seats: Sequence[Seat], equipment: Equipment | None, model_sha256: str | None
+    config: RunConfig, entries: Entries, equipment: Equipment | None, model_sha256: str | None
 ) -> dict[str, Any]:
     """The settings that all records of a run are made under, by part. Which cells and questions: see the plan."""
     fields = {name: value for name, value in config.fingerprint_fields().items() if name not in _EXTENT}
     model, external = fields.pop("llm"), fields.pop("external")
     reranking = equipment.reranking if equipment else None
     return {
-        "dataset": dataset.fingerprint,
+        "dataset": entries.dataset.fingerprint,
         "config": fields,
         "arena": version_of("rag-strategy-arena"),
-        "model": model if any(seat.spec.needs_model for seat in seats) else None,
+        "model": model if entries.needs_model else None,
         "model_sha256": model_sha256,
         "index": dict(equipment.index_identity) if equipment else None,
         "reranker": dict(reranking.identity) | {"threshold": reranking.threshold} if reranking else None,
-        "external": external if any(seat.variant.uses_external for seat in seats) else None,
-        "contestants": {seat.spec.name: contestant_identity(seat.spec) for seat in seats},
+        "external": external if any(one.uses_external for one in entries.variants) else None,
+        "contestants": {one.spec.name: contestant_identity(one.spec) for one in entries.variants},
     }
 
 

@@ -211,7 +211,7 @@ def judge_run(prepared: Prepared, store: RunStore, reporter: Reporter) -> None:
     Raises as `judge_past_run`.
     """
     if prepared.config.judge is not None:
-        run = open_past_run(store, prepared.lineup.dataset, prepared.config)
+        run = open_past_run(store, prepared.entries.dataset, prepared.config)
         judge_past_run(run, reporter, again=resume_command(store))
 
 

@@ -142,7 +142,7 @@ def new_manifest(prepared: Prepared, started: str) -> dict[str, Any]:
 
 def settled(prepared: Prepared, started: str) -> dict[str, Any]:
     """The part of a manifest that settings, data and plan decide; it is written anew when a run is extended."""
-    config, dataset, equipment, plan = prepared.config, prepared.lineup.dataset, prepared.equipment, prepared.plan
+    config, dataset, equipment, plan = prepared.config, prepared.entries.dataset, prepared.equipment, prepared.plan
     second = equipment.second_index_facts if equipment else None
     return {
         "fingerprint": run_fingerprint(prepared.identity, plan),

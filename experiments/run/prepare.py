@@ -1,11 +1,11 @@
 """A config made ready to ask the first question.
 
-The contestants of a run, ready to be asked: seats, index and the one model that all of them share.
+The contestants of a run with their index, and the one model that all of them share.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
@@ -19,9 +19,9 @@ from arena.plan import Key, PlannedCell, RunPlan, Shard
 from arena.runner import Contestant
 from arena.types import Purpose
 from experiments.run.budget import check_budget, price_table, reply_cache
+from experiments.run.contestants import Entries, contestants, read_entries, with_model
 from experiments.run.equipment import Equipment, fetch_weights, planned_equipment, ready_equipment
 from experiments.run.identity import identity
-from experiments.run.lineup import Lineup, Seat, contestants, line_up, seats
 from experiments.run.process import now, unknown_groups
 from experiments.terminal.progress import Reporter
 
@@ -30,13 +30,13 @@ from experiments.terminal.progress import Reporter
 class Prepared:
     """A config with everything that a run needs but the model.
 
-    `seats` are those this process asks, with its share of their questions; `plan` is that of the whole run.
+    `contestants` are those this process asks, with its share of their questions; `plan` is that of the whole run.
     `again`: keys that are to be asked although they have a record.
     """
 
     config: RunConfig
-    lineup: Lineup
-    seats: tuple[Seat, ...]
+    entries: Entries
+    contestants: tuple[Contestant, ...]
     equipment: Equipment | None
     identity: Mapping[str, Any]
     plan: RunPlan
@@ -60,44 +60,48 @@ def prepare(config: RunConfig, reporter: Reporter, *, dry: bool = False, shard: 
     """
     for text in unknown_groups(entry_points().groups):
         reporter.warn(text)
-    lineup = line_up(config)
-    for name in lineup.skipped:
+    entries = read_entries(config)
+    for name in entries.skipped:
         reporter.warn(f"{name} is left out: no question of the sample has gold documents")
     content_sha256 = None
-    if lineup.needs_model and not dry:
+    if entries.needs_model and not dry:
         check_budget(config, price_table(config, now()))
         content_sha256 = model_sha256(config.llm, lambda name: fetch_weights(name, reporter))
     equipment = None
-    if lineup.needs_index:
+    if entries.needs_index:
         equip = planned_equipment if dry else ready_equipment
-        equipment = equip(config, lineup.dataset, reporter, rerank=lineup.needs_reranker, variants=lineup.variants)
-    seated = seats(config, lineup, equipment)
-    asked = _share(seated, shard)
-    fields = identity(config, lineup.dataset, seated, equipment, content_sha256)
-    plan = RunPlan(
-        tuple(
-            PlannedCell(seat.cell, tuple(one.question_id for one in seat.questions), seat.spec.tier) for seat in seated
-        ),
-        shard,
+        equipment = equip(config, entries.dataset, reporter, rerank=entries.needs_reranker, variants=entries.variants)
+    competing = contestants(config, entries, equipment)
+    asked = _share(competing, shard)
+    fields = identity(config, entries, equipment, content_sha256)
+    plan = RunPlan(planned_cells(entries, competing), shard)
+    return Prepared(config, entries, asked, equipment, fields, plan)
+
+
+def planned_cells(entries: Entries, competing: Iterable[Contestant]) -> tuple[PlannedCell, ...]:
+    """The cells of a plan."""
+    return tuple(
+        PlannedCell(one.cell, tuple(asked.question_id for asked in one.questions), entries.tiers[one.cell.strategy])
+        for one in competing
     )
-    return Prepared(config, lineup, asked, equipment, fields, plan)
 
 
-def _share(seated: Iterable[Seat], shard: Shard | None) -> tuple[Seat, ...]:
-    """The seats with the questions of a shard; those without any are left out."""
+def _share(competing: Sequence[Contestant], shard: Shard | None) -> tuple[Contestant, ...]:
+    """The contestants with the questions of a shard; those without any are left out."""
     if shard is None:
-        return tuple(seated)
+        return tuple(competing)
     shared = (
-        replace(seat, questions=tuple(one for one in seat.questions if shard.holds(one.question_id))) for seat in seated
+        replace(one, questions=tuple(asked for asked in one.questions if shard.holds(asked.question_id)))
+        for one in competing
     )
-    asked = tuple(seat for seat in shared if seat.questions)
+    asked = tuple(one for one in shared if one.questions)
     if not asked:
         raise ConfigError(f"shard {shard} holds none of the questions: there are few of them, use fewer shards")
     return asked
 
 
 @asynccontextmanager
-async def open_entrants(
+async def open_contestants(
     prepared: Prepared,
     budget: Budget | None,
     reporter: Reporter,
@@ -109,9 +113,8 @@ async def open_entrants(
 
     Raises as `open_model`.
     """
-    retriever = prepared.equipment.retriever if prepared.equipment else None
-    if not prepared.lineup.needs_model:
-        yield contestants(prepared.seats, prepared.lineup.dataset, retriever, None)
+    if not prepared.entries.needs_model:
+        yield prepared.contestants
         return
     settings = prepared.config.llm if cached else prepared.config.llm.model_copy(update={"cache": False})
     with reply_cache(settings) as cache:
@@ -123,4 +126,4 @@ async def open_entrants(
             purpose=purpose,
             content_sha256=prepared.identity["model_sha256"],
         ) as model:
-            yield contestants(prepared.seats, prepared.lineup.dataset, retriever, model)
+            yield with_model(prepared.contestants, model)

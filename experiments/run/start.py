@@ -111,7 +111,7 @@ def resume(prepared: Prepared, store: RunStore, reporter: Reporter, *, retry_fai
     session = Session()
     with working(store, reporter, session), closing(prepared):
         check_continues(prepared, store)
-        planned = set(plan_keys(prepared.seats))
+        planned = set(plan_keys(prepared.contestants))
         again = frozenset(store.failed() & planned) if retry_failed else frozenset()
         if not planned <= store.done() - again:
             complete(replace(prepared, again=again), store, lambda: extending(prepared, store, session), reporter)
@@ -181,7 +181,7 @@ def _finish(prepared: Prepared, store: RunStore, reporter: Reporter) -> Outcome:
         judge_run(prepared, store, reporter)
     if config.latency_probe:
         probe_latency(prepared, store, reporter)
-    board = finish(store, reporter, dataset=prepared.lineup.dataset, config=config)
+    board = finish(store, reporter, dataset=prepared.entries.dataset, config=config)
     return Outcome(store, board, config.max_failure_share, config.mlflow, config.traces)
 
 

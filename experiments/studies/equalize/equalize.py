@@ -16,7 +16,7 @@ from arena.errors import ConfigError
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.cells import CellSummary
 from arena.store import FINISHED, RUNNING
-from experiments.run.lineup import line_up
+from experiments.run.contestants import read_entries
 from experiments.studies.compare.compare import Compared, compare_runs
 from experiments.studies.compare.table import compared_fields
 from experiments.studies.equalize.contestants import Contestant, StartList, Unit, spent, start_list
@@ -199,7 +199,7 @@ def equalize(request: Request, reporter: Reporter, quiet: WarnsOnce) -> Equalize
     check_request(request)
     config = evaluated_config(request.config)
     lists = start_list(config)
-    line_up(config)
+    read_entries(config)
     pilot = config.model_copy(update={"sample": pilot_sample(config, request.pilot)})
     folder = folder_of(request)
     bounds = config.budget

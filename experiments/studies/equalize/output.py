@@ -16,9 +16,9 @@ from arena.leaderboard.cells import CellSummary
 from arena.report.figures import UNDEFINED, metric_text, usd_text
 from arena.report.text import Part, Rows, print_parts
 from arena.store import FINISHED
+from experiments.run.contestants import read_entries
 from experiments.run.dry_run import dry_run
 from experiments.run.expectation import Expectation, total
-from experiments.run.lineup import line_up
 from experiments.studies.compare.table import compared_fields, print_compared
 from experiments.studies.equalize.contestants import Contestant, Unit, amount_text, shown, spent, start_list
 from experiments.studies.equalize.equalize import (
@@ -181,7 +181,7 @@ def expect_budget(request: Request, reporter: Reporter) -> ExpectedBudget:
         raise ConfigError(
             "no price is known for the model: give it one under `prices`, or choose another --per-question"
         )
-    n_questions = max(len(entry.questions) for entry in line_up(config).entries if entry.spec.needs_model)
+    n_questions = max(len(entry.questions) for entry in read_entries(config).competing if entry.spec.needs_model)
     bounds = [
         bound
         for contestant, expected in own.items()

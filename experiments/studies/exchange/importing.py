@@ -18,8 +18,8 @@ from arena.plan import PlannedCell, RunPlan
 from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
 from arena.store.journal import RECORD_LINES, encode
 from arena.types import Cell, Dataset, Scalar
+from experiments.run.contestants import Entries
 from experiments.run.identity import run_fingerprint, version_of
-from experiments.run.lineup import Lineup
 from experiments.run.manifest import new_manifest
 from experiments.run.prepare import Prepared
 from experiments.run.process import IMPORTED, now
@@ -137,7 +137,7 @@ def _prepared(config: RunConfig, dataset: Dataset, systems: Sequence[System]) ->
     }
     run_id = config.run_id or f"imported-{fingerprint('import', identity)[-8:]}"
     named = config.model_copy(update={"run_id": run_id})
-    return Prepared(named, Lineup(dataset, ()), (), None, identity, plan)
+    return Prepared(named, Entries(dataset, ()), (), None, identity, plan)
 
 
 def _write(prepared: Prepared, systems: Sequence[System]) -> RunStore:
@@ -174,8 +174,8 @@ def _is_left_by_a_kill(into: Path, prepared: Prepared) -> bool:
 def _fill(store: RunStore, prepared: Prepared, systems: Sequence[System]) -> None:
     manifest = new_manifest(prepared, now())
     by_key = {system.cell.key: system for system in systems}
-    questions = {one.question_id: one for one in prepared.lineup.dataset.questions}
-    documents = {one.doc_id: one for one in prepared.lineup.dataset.documents}
+    questions = {one.question_id: one for one in prepared.entries.dataset.questions}
+    documents = {one.doc_id: one for one in prepared.entries.dataset.documents}
     keys = prepared.plan.keys()
     lines = (
         encode(

@@ -27,10 +27,10 @@ from arena.config import RunConfig, fingerprint, validate_config
 from arena.config.loading import SWEEP_SECTION, merge, read_yaml
 from arena.config.settings import Settings
 from arena.errors import ConfigError
-from arena.plan import PlannedCell, RunPlan
+from arena.plan import RunPlan
+from experiments.run.contestants import contestants
 from experiments.run.identity import identity
-from experiments.run.lineup import seats
-from experiments.run.prepare import Prepared, prepare
+from experiments.run.prepare import Prepared, planned_cells, prepare
 from experiments.studies.folder import SweepFolder
 from experiments.terminal.progress import Reporter
 
@@ -161,16 +161,10 @@ class PointPreparer:
             self.close()
             self._last = prepare(config, self._reporter, dry=self._dry)
         found = self._last
-        seated = seats(config, found.lineup, found.equipment)
-        model = found.identity["model_sha256"]
-        plan = RunPlan(
-            tuple(
-                PlannedCell(seat.cell, tuple(one.question_id for one in seat.questions), seat.spec.tier)
-                for seat in seated
-            )
-        )
-        fields = identity(config, found.lineup.dataset, seated, found.equipment, model)
-        return _Lent(config, found.lineup, seated, found.equipment, fields, plan)
+        competing = contestants(config, found.entries, found.equipment)
+        fields = identity(config, found.entries, found.equipment, found.identity["model_sha256"])
+        plan = RunPlan(planned_cells(found.entries, competing))
+        return _Lent(config, found.entries, competing, found.equipment, fields, plan)
 
     def close(self) -> None:
         """Close the index that is open, if one is."""

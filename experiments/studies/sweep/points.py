@@ -14,7 +14,7 @@ from typing import Any
 
 from arena.config import RunConfig, validate_config
 from arena.errors import ConfigError, UnknownNameError, UserError
-from experiments.run.lineup import line_up
+from experiments.run.contestants import read_entries
 from experiments.studies.sweep.config import Setting, SweptConfig
 from indexing.modes import MODES
 from strategies import find_variant
@@ -53,7 +53,7 @@ def find_points(swept: SweptConfig, folder: Path) -> Points:
     Raises:
         ConfigError: a factor lists a value twice, or none that a run may have; points are invalid and not to be
             skipped; fewer than two are left.
-        UserError: what `line_up` raises.
+        UserError: what `read_entries` raises.
     """
     _check_repeats(swept)
     found: dict[str, Point] = {}
@@ -134,7 +134,7 @@ def _check_lineups(points: Sequence[Point]) -> None:
         )
         if (key := _canonical(asked)) not in checked:
             checked.add(key)
-            line_up(point.config)
+            read_entries(point.config)
 
 
 def value_of(config: RunConfig, factor: str) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from arena.config import RunConfig
 from arena.protocols import RetrievalSettings
 from arena.types import GOLD_MODE
-from experiments.run.lineup import contestants, line_up, seats
+from experiments.run.contestants import contestants, read_entries
 
 REQUEST = RetrievalSettings(GOLD_MODE, k=1).request("anything")
 
@@ -20,8 +20,8 @@ def given(jsonl_folder: Path, entry: str) -> dict[str, set[str]]:
     config = RunConfig.model_validate(
         {"dataset": f"jsonl:{jsonl_folder}", "llm": {"model": "fake:"}, "strategies": [entry]}
     )
-    lineup = line_up(config)
-    (one,) = contestants(seats(config, lineup, None), lineup.dataset, None, None)
+    entries = read_entries(config)
+    (one,) = contestants(config, entries, None)
     assert one.cell.retrieval_mode == GOLD_MODE
     return {
         question.question_id: {
@@ -54,6 +54,6 @@ def test_the_number_of_distractors_is_part_of_the_cell(jsonl_folder: Path) -> No
             "strategies": ["gold_plus_distractors", "gold_plus_distractors:distractors=3"],
         }
     )
-    ten, three = seats(config, line_up(config), None)
+    ten, three = contestants(config, read_entries(config), None)
     assert (ten.cell.params["distractors"], three.cell.params["distractors"]) == (10, 3)
     assert ten.cell.key != three.cell.key

@@ -7,7 +7,7 @@ import pytest
 
 from arena.errors import ProviderDownError
 from arena.types import Failure, LLMCall, RunRecord
-from experiments.run.asking import HeldBack
+from experiments.run.asking import OutageBuffer
 from tests.samples import answered, call, cell, failed
 from tests.unit.contestants import into
 
@@ -28,7 +28,7 @@ def given_up(question_id: str, *calls: LLMCall) -> RunRecord:
 def kept(*records: RunRecord, most: int = 8, release: bool = False) -> list[str]:
     """Ids of what is kept, in the order in which it is."""
     found: list[RunRecord] = []
-    held = HeldBack(into(found), most)
+    held = OutageBuffer(into(found), most)
 
     async def main() -> None:
         for record in records:

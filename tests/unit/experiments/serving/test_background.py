@@ -22,7 +22,7 @@ CLIENTS = 50
 LONG_SECONDS = 60.0
 
 
-class HeldBack:
+class OutageBuffer:
     """A builder of reports that builds nothing before it is let."""
 
     def __init__(self) -> None:
@@ -36,14 +36,14 @@ class HeldBack:
 
 
 @pytest.fixture
-def builder() -> Iterator[HeldBack]:
-    held = HeldBack()
+def builder() -> Iterator[OutageBuffer]:
+    held = OutageBuffer()
     yield held
     held.go.set()
 
 
 def test_fifty_readers_of_a_slow_report_keep_no_other_page_waiting(
-    tmp_path: Path, jsonl_folder: Path, builder: HeldBack
+    tmp_path: Path, jsonl_folder: Path, builder: OutageBuffer
 ) -> None:
     reviewed_run(tmp_path / "slow", jsonl_folder)
     reviewed_run(tmp_path / "other", jsonl_folder)

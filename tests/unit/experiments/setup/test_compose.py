@@ -7,8 +7,8 @@ import pytest
 
 from arena.config import RunConfig
 from arena.errors import ConfigError, UnknownNameError
+from experiments.run.contestants import contestants, read_entries
 from experiments.run.equipment import Equipment, Reranking
-from experiments.run.lineup import line_up, seats
 
 
 def config(jsonl_folder: Path, **changes: Any) -> RunConfig:
@@ -21,8 +21,8 @@ def equipment(threshold: float | None = 0.15) -> Equipment:
 
 
 def test_every_strategy_meets_every_mode_it_has_a_use_for(jsonl_folder: Path) -> None:
-    lineup = line_up(config(jsonl_folder, modes=["dense", "hybrid_rerank"]))
-    assert [(entry.spec.name, entry.mode) for entry in lineup.entries] == [
+    entries = read_entries(config(jsonl_folder, modes=["dense", "hybrid_rerank"]))
+    assert [(entry.spec.name, entry.mode) for entry in entries.competing] == [
         ("retrieval_only", "dense"),
         ("retrieval_only", "hybrid_rerank"),
         ("vanilla", "dense"),
@@ -30,14 +30,14 @@ def test_every_strategy_meets_every_mode_it_has_a_use_for(jsonl_folder: Path) ->
         ("closed_book", "none"),
         ("oracle", "gold"),
     ]
-    assert lineup.needs_reranker
+    assert entries.needs_reranker
 
 
 def test_every_retrieval_setting_reaches_the_request_and_the_cell(jsonl_folder: Path) -> None:
     wanted = {"k": 3, "depth": 20, "rrf_k": 7, "fusion": "rrf", "lane_weights": [2.0, 1.0]}
     asked = config(jsonl_folder, strategies=["retrieval_only"], modes=["hybrid_rerank"], retrieval=wanted)
-    (seat,) = seats(asked, line_up(asked), equipment())
-    request = seat.settings.request("q")
+    (one,) = contestants(asked, read_entries(asked), equipment())
+    request = one.settings.request("q")
     assert (request.k, request.depth, request.rrf_k, request.fusion) == (3, 20, 7, "rrf")
     assert (request.lane_weights, request.threshold) == ((2.0, 1.0), 0.15)
     shown = {
@@ -49,13 +49,13 @@ def test_every_retrieval_setting_reaches_the_request_and_the_cell(jsonl_folder: 
         "reranker": "crosser",
         "embedder": "tiny",
     }
-    assert shown.items() <= dict(seat.cell.params).items()
+    assert shown.items() <= dict(one.cell.params).items()
 
 
 def test_a_setting_a_mode_has_no_use_for_is_not_in_its_identity(jsonl_folder: Path) -> None:
     def dense_cell(**retrieval: Any) -> str:
         asked = config(jsonl_folder, strategies=["retrieval_only"], modes=["dense"], retrieval=retrieval)
-        return seats(asked, line_up(asked), equipment())[0].cell.key
+        return contestants(asked, read_entries(asked), equipment())[0].cell.key
 
     assert dense_cell() == dense_cell(depth=20, rrf_k=7)
     assert dense_cell() != dense_cell(k=3)
@@ -63,12 +63,12 @@ def test_a_setting_a_mode_has_no_use_for_is_not_in_its_identity(jsonl_folder: Pa
 
 def test_dbsf_has_no_rank_constant(jsonl_folder: Path) -> None:
     asked = config(jsonl_folder, strategies=["retrieval_only"], modes=["hybrid"], retrieval={"fusion": "dbsf"})
-    assert seats(asked, line_up(asked), equipment())[0].settings.rrf_k is None
+    assert contestants(asked, read_entries(asked), equipment())[0].settings.rrf_k is None
 
 
 def test_the_small_sample_of_the_model_is_part_of_the_large_one(jsonl_folder: Path) -> None:
-    lineup = line_up(config(jsonl_folder, sample={"limit": 4, "model_limit": 2}))
-    asked = {entry.spec.name: set(entry.questions) for entry in lineup.entries}
+    entries = read_entries(config(jsonl_folder, sample={"limit": 4, "model_limit": 2}))
+    asked = {entry.spec.name: set(entry.questions) for entry in entries.competing}
     assert len(asked["retrieval_only"]) == 4
     assert len(asked["vanilla"]) == 2
     assert asked["vanilla"] <= asked["retrieval_only"]
@@ -77,25 +77,25 @@ def test_the_small_sample_of_the_model_is_part_of_the_large_one(jsonl_folder: Pa
 def test_a_strategy_without_questions_is_left_out_and_named(jsonl_folder: Path) -> None:
     questions = jsonl_folder / "questions.jsonl"
     questions.write_text(questions.read_text().splitlines(keepends=True)[-1])  # the unanswerable one
-    lineup = line_up(config(jsonl_folder))
-    assert lineup.skipped == ("oracle",)
-    assert "oracle" not in {entry.spec.name for entry in lineup.entries}
+    entries = read_entries(config(jsonl_folder))
+    assert entries.skipped == ("oracle",)
+    assert "oracle" not in {entry.spec.name for entry in entries.competing}
     with pytest.raises(ConfigError, match="oracle can be asked nothing"):
-        line_up(config(jsonl_folder, strategies=["oracle"]))
+        read_entries(config(jsonl_folder, strategies=["oracle"]))
 
 
 def test_a_name_is_checked_before_any_data_is_read(jsonl_folder: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'hybrid'"):
-        line_up(config(jsonl_folder, dataset="jsonl:/nowhere", modes=["hybird"]))
+        read_entries(config(jsonl_folder, dataset="jsonl:/nowhere", modes=["hybird"]))
 
 
 def test_settings_of_a_strategy_that_nobody_knows_are_refused(jsonl_folder: Path) -> None:
     with pytest.raises(UnknownNameError, match="'selfrag': did you mean 'self_rag'"):
-        line_up(config(jsonl_folder, strategy_params={"selfrag": {"mode": "long"}}))
+        read_entries(config(jsonl_folder, strategy_params={"selfrag": {"mode": "long"}}))
 
 
 def asked_ids(asked: RunConfig) -> dict[str, list[str]]:
-    return {entry.spec.name: [one.question_id for one in entry.questions] for entry in line_up(asked).entries}
+    return {entry.spec.name: [one.question_id for one in entry.questions] for entry in read_entries(asked).competing}
 
 
 def test_named_questions_are_asked_of_every_cell_that_can_be_asked_them(jsonl_folder: Path) -> None:
@@ -110,7 +110,7 @@ def test_named_questions_are_asked_of_every_cell_that_can_be_asked_them(jsonl_fo
 
 def test_a_question_that_does_not_exist_is_named_with_its_nearest(jsonl_folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"names 'q22', .* the nearest is 'q2'"):
-        line_up(config(jsonl_folder, sample={"ids": ["q22"]}))
+        read_entries(config(jsonl_folder, sample={"ids": ["q22"]}))
 
 
 def test_the_parts_share_no_question_and_have_all_of_them(jsonl_folder: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from arena.config import RunConfig
 from arena.errors import ConfigError
+from experiments.run.contestants import contestants, read_entries
 from experiments.run.equipment import Equipment
 from experiments.run.evidence import LiveSearch
 from experiments.run.extras import (
@@ -19,7 +20,6 @@ from experiments.run.extras import (
     live_search,
     second_corpus,
 )
-from experiments.run.lineup import line_up, seats
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 from strategies import find_variant
@@ -53,7 +53,7 @@ def test_a_source_that_is_not_named_is_missed_before_any_data_is_read(
     external: str, changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        line_up(config(Path("/nowhere"), f"corrective:external={external}", **changes))
+        read_entries(config(Path("/nowhere"), f"corrective:external={external}", **changes))
 
 
 def test_a_tool_is_named_by_module_and_factory() -> None:
@@ -63,7 +63,7 @@ def test_a_tool_is_named_by_module_and_factory() -> None:
 
 def test_nothing_is_opened_that_nobody_searches(jsonl_folder: Path) -> None:
     asked = config(jsonl_folder, "corrective", external={"dataset": "world", "tool": "no.such:tool"})
-    variants = line_up(asked).variants
+    variants = read_entries(asked).variants
     assert second_corpus(asked, variants, DOCUMENTS) is None
     assert live_search(asked, variants, Reporter(Console(file=io.StringIO()))) is None
 
@@ -71,7 +71,7 @@ def test_nothing_is_opened_that_nobody_searches(jsonl_folder: Path) -> None:
 def test_live_search_says_what_it_costs(jsonl_folder: Path) -> None:
     said = io.StringIO()
     asked = config(jsonl_folder, "corrective:external=live", external={"tool": TOOL})
-    live = live_search(asked, line_up(asked).variants, Reporter(Console(file=said), quiet=True))
+    live = live_search(asked, read_entries(asked).variants, Reporter(Console(file=said), quiet=True))
     assert live is not None
     assert live.name == TOOL
     assert "may find the answers of a public benchmark" in said.getvalue()
@@ -89,15 +89,15 @@ def test_a_cell_is_given_its_source_and_named_by_it(jsonl_folder: Path) -> None:
     second = SecondIndex(None, "data_1")  # type: ignore[arg-type]
     sources = ExternalSources(second, LiveSearch(two_pages(), TOOL))
     equipment = Equipment(None, {"embedder": {"model": "tiny"}}, {}, None, sources)  # type: ignore[arg-type]
-    off, index, live, vanilla = seats(asked, line_up(asked), equipment)
+    off, index, live, vanilla = contestants(asked, read_entries(asked), equipment)
     assert (off.external, vanilla.external, live.external) == (None, None, sources.live)
     assert index.external is not None
     assert index.cell.params["external_corpus"] == "data_1"
     assert live.cell.params["external_tool"] == TOOL
     assert not {"external_corpus", "external_tool"} & set(off.cell.params)
-    assert {seat.allowance.calls for seat in (off, vanilla)} == {9}
+    assert {one.allowance.calls for one in (off, vanilla)} == {9}
     moved = replace(equipment, external=ExternalSources(replace(second, fingerprint="data_2"), sources.live))
-    changed = seats(asked, line_up(asked), moved)
+    changed = contestants(asked, read_entries(asked), moved)
     assert [a.cell.key == b.cell.key for a, b in zip((off, index, live, vanilla), changed, strict=True)] == [
         True,
         False,

@@ -10,9 +10,9 @@ import pytest
 
 from arena.config import RunConfig
 from arena.errors import ConfigError, WeightsError
+from experiments.run.contestants import contestants, read_entries
 from experiments.run.equipment import Equipment
 from experiments.run.extras import open_routers, router_folder
-from experiments.run.lineup import contestants, line_up, seats
 from indexing.routing import CALLED, LightWeights, RouterFile, query_identity
 from indexing.routing.opening import NAME, router_text, weights_sha256
 from strategies import find_variant
@@ -53,31 +53,28 @@ def test_only_the_policy_that_asks_one_names_a_router(router: Path) -> None:
 
 
 def test_another_reader_is_refused_before_anything_is_opened(router: Path, jsonl_folder: Path) -> None:
-    line_up(config(jsonl_folder, entry(router), "adaptive"))
+    read_entries(config(jsonl_folder, entry(router), "adaptive"))
     with pytest.raises(ConfigError, match=r"was trained on what 'fake:' answers, and the run's model is 'openai:x'"):
-        line_up(config(jsonl_folder, entry(router), llm="openai:x"))
-    line_up(config(jsonl_folder, "adaptive", llm="openai:x"))
+        read_entries(config(jsonl_folder, entry(router), llm="openai:x"))
+    read_entries(config(jsonl_folder, "adaptive", llm="openai:x"))
 
 
 def test_a_folder_without_a_router_is_refused(tmp_path: Path, jsonl_folder: Path) -> None:
     with pytest.raises(WeightsError, match="no trained router in"):
-        line_up(config(jsonl_folder, entry(tmp_path)))
+        read_entries(config(jsonl_folder, entry(tmp_path)))
 
 
-def test_a_seat_has_its_router_and_its_cell_says_which(router: Path, jsonl_folder: Path) -> None:
+def test_a_contestant_has_its_router_and_its_cell_says_which(router: Path, jsonl_folder: Path) -> None:
     asked = config(jsonl_folder, entry(router), "adaptive:policy=always_b")
-    lineup = line_up(asked)
-    routers = open_routers(lineup.variants, LetterEmbedder(), Lock(), None)
+    entries = read_entries(asked)
+    routers = open_routers(entries.variants, LetterEmbedder(), Lock(), None)
     equipment = Equipment(None, {"embedder": {"model": "letters"}}, {}, None, routers=routers)  # type: ignore[arg-type]
-    routed, fixed = seats(asked, lineup, equipment)
+    routed, fixed = contestants(asked, entries, equipment)
     assert routed.router is routers[str(router)]
     assert routed.cell.params["router_kind"] == "embedding + logistic regression"
     assert routed.cell.params["router_sha"] == find_variant(entry(router)).settings["router_sha"]
     assert fixed.router is None
     assert "router_kind" not in fixed.cell.params
-    known = contestants((fixed,), lineup.dataset, object(), None)  # type: ignore[arg-type]
-    assert known[0].router is None
-    assert contestants((routed,), lineup.dataset, object(), None)[0].router is routed.router  # type: ignore[arg-type]
 
 
 def test_one_router_is_opened_once(router: Path) -> None:

@@ -1,9 +1,13 @@
-"""RunConfig -> who competes and how. Touches no model and no index."""
+"""Who competes in a run: the entries that a config names, and the contestants that they become.
+
+An `Entry` is a strategy under one retrieval mode with its questions. A `Contestant` (of `arena.runner`) has besides the
+identity of its cell and everything that it needs to answer. Nothing here opens a model or an index.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from arena.config import RunConfig
 from arena.datasets import load_dataset
@@ -18,7 +22,7 @@ from experiments.run.equipment import Equipment, Reranking
 from experiments.run.evidence import GoldAmongDistractors, GoldDocuments, NoEvidence, SharedIndex
 from experiments.run.extras import check_calibrated, check_external, check_readers, evaluator_key, router_folder
 from indexing.modes import MODES
-from indexing.retriever import Batched, OpenRetriever
+from indexing.retriever import Batched
 from strategies import StrategySpec, Variant, find_strategy, find_variant
 
 _GOLD_NEEDED: Mapping[str, int] = {"gold": 1, "gold_minus_one": 2, "gold_plus_distractors": 1}
@@ -39,61 +43,42 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
-    """An entry with its full identity: the cell, how its retrieve node asks, and what else it may use."""
-
-    cell: Cell
-    variant: Variant
-    settings: RetrievalSettings
-    questions: tuple[Question, ...]
-    external: EvidenceSource | None = None
-    evaluator: Evaluator | None = None
-    router: Router | None = None
-    allowance: Allowance = field(default_factory=Allowance)
-    abstentions: tuple[str, ...] = ()
-
-    @property
-    def spec(self) -> StrategySpec:
-        return self.variant.spec
-
-
-@dataclass(frozen=True, slots=True)
-class Lineup:
-    """The dataset and everyone who competes on it, in the order of the config.
+class Entries:
+    """A dataset and the strategies that compete on it, each under each of its modes, in the order of the config.
 
     `skipped`: strategies that need gold documents, which no question of the sample has.
     """
 
     dataset: Dataset
-    entries: tuple[Entry, ...]
+    competing: tuple[Entry, ...]
     skipped: tuple[str, ...] = ()
 
     @property
     def needs_index(self) -> bool:
-        return any(entry.spec.evidence == "index" for entry in self.entries)
+        return any(entry.spec.evidence == "index" for entry in self.competing)
 
     @property
     def needs_reranker(self) -> bool:
-        return any(entry.mode in MODES and MODES[entry.mode].reranked for entry in self.entries)
+        return any(entry.mode in MODES and MODES[entry.mode].reranked for entry in self.competing)
 
     @property
     def needs_model(self) -> bool:
-        return any(entry.spec.needs_model for entry in self.entries)
+        return any(entry.spec.needs_model for entry in self.competing)
 
     @property
     def variants(self) -> tuple[Variant, ...]:
         """Each strategy under its settings, once."""
         distinct: list[Variant] = []
-        distinct.extend(entry.variant for entry in self.entries if entry.variant not in distinct)
+        distinct.extend(entry.variant for entry in self.competing if entry.variant not in distinct)
         return tuple(distinct)
 
     @property
     def tiers(self) -> dict[str, Tier | None]:
         """Strategy -> the highest tier that it can run at."""
-        return {entry.spec.name: entry.spec.tier for entry in self.entries}
+        return {entry.spec.name: entry.spec.tier for entry in self.competing}
 
 
-def line_up(config: RunConfig) -> Lineup:
+def read_entries(config: RunConfig) -> Entries:
     """Check every name of the config, load the dataset, draw the samples."""
     variants = [find_variant(entry, config.strategy_params) for entry in config.strategies]
     for name in config.strategy_params:
@@ -117,41 +102,28 @@ def line_up(config: RunConfig) -> Lineup:
             "gold documents; add a strategy that needs none"
         )
     skipped = dict.fromkeys(entry.spec.name for entry in entries if not entry.questions)
-    return Lineup(dataset, askable, tuple(skipped))
+    return Entries(dataset, askable, tuple(skipped))
 
 
-def seats(config: RunConfig, lineup: Lineup, equipment: Equipment | None) -> tuple[Seat, ...]:
-    """The cells of a lineup. `equipment` is what those that retrieve run with (None: none does).
+def contestants(config: RunConfig, entries: Entries, equipment: Equipment | None) -> tuple[Contestant, ...]:
+    """The entries with their full identity and all they need but the model (`with_model`).
+
+    `equipment` is what those that retrieve run with (None: none does); they share its one retriever.
 
     Raises `ConfigError` for thresholds that were calibrated on another judge's scores.
     """
-    return tuple(_seat(config, entry, equipment) for entry in lineup.entries)
+    gold = GoldDocuments.of(entries.dataset)
+    return tuple(_contestant(config, entries.dataset, entry, equipment, gold) for entry in entries.competing)
 
 
-def contestants(
-    seated: Sequence[Seat], dataset: Dataset, retriever: OpenRetriever | None, model: ChatModel | None
-) -> tuple[Contestant, ...]:
-    """Seats with their equipment: all of them share the one retriever and the one model."""
-    gold = GoldDocuments.of(dataset)
-    return tuple(
-        Contestant(
-            cell=seat.cell,
-            strategy=seat.variant.build(),
-            evidence=_evidence(seat, dataset, gold, retriever),
-            settings=seat.settings,
-            model=model if seat.spec.needs_model else None,
-            questions=seat.questions,
-            external=seat.external,
-            evaluator=seat.evaluator,
-            router=seat.router,
-            allowance=seat.allowance,
-            abstentions=seat.abstentions,
-        )
-        for seat in seated
-    )
+def with_model(competing: Iterable[Contestant], model: ChatModel) -> tuple[Contestant, ...]:
+    """The contestants, those that ask a model with this one."""
+    return tuple(replace(one, model=model) if one.asks_model else one for one in competing)
 
 
-def _seat(config: RunConfig, entry: Entry, equipment: Equipment | None) -> Seat:
+def _contestant(
+    config: RunConfig, dataset: Dataset, entry: Entry, equipment: Equipment | None, gold: GoldDocuments
+) -> Contestant:
     settings = _settings(config, entry.mode, equipment.reranking if equipment else None)
     key = evaluator_key(entry.variant, config.rerank.model)
     evaluator = equipment.evaluators[key] if equipment and key else None
@@ -159,21 +131,24 @@ def _seat(config: RunConfig, entry: Entry, equipment: Equipment | None) -> Seat:
     router = equipment.routers[folder] if equipment and folder else None
     cell = _cell(config, entry, settings, equipment, evaluator, router)
     check_calibrated(cell)
-    return Seat(
-        cell,
-        entry.variant,
-        settings,
-        entry.questions,
-        equipment.external.source(entry.variant) if equipment else None,
-        evaluator,
-        router,
-        Allowance(config.allowance.calls, config.allowance.tokens),
-        config.abstentions,
+    return Contestant(
+        cell=cell,
+        strategy=entry.variant.build(),
+        evidence=_evidence(entry, dataset, gold, equipment),
+        settings=settings,
+        model=None,
+        questions=entry.questions,
+        external=equipment.external.source(entry.variant) if equipment else None,
+        evaluator=evaluator,
+        router=router,
+        allowance=Allowance(config.allowance.calls, config.allowance.tokens),
+        abstentions=config.abstentions,
     )
 
 
-def _evidence(seat: Seat, dataset: Dataset, gold: GoldDocuments, retriever: OpenRetriever | None) -> EvidenceSource:
-    match seat.spec.evidence:
+def _evidence(entry: Entry, dataset: Dataset, gold: GoldDocuments, equipment: Equipment | None) -> EvidenceSource:
+    spec = entry.spec
+    match spec.evidence:
         case "none":
             return NoEvidence()
         case "gold":
@@ -181,12 +156,12 @@ def _evidence(seat: Seat, dataset: Dataset, gold: GoldDocuments, retriever: Open
         case "gold_minus_one":
             return gold.minus_one()
         case "gold_plus_distractors":
-            return GoldAmongDistractors(dataset.documents, gold, seat.variant.params.model_dump()["distractors"])
+            return GoldAmongDistractors(dataset.documents, gold, entry.variant.params.model_dump()["distractors"])
         case "index":
-            if retriever is None:
-                raise StrategyError(f"{seat.spec.name} retrieves and there is no index")
+            if equipment is None:
+                raise StrategyError(f"{spec.name} retrieves and there is no index")
             # A model's calls spread questions out in time; without them thousands of queries come at once.
-            return SharedIndex(retriever if seat.spec.needs_model else Batched(retriever))
+            return SharedIndex(equipment.retriever if spec.needs_model else Batched(equipment.retriever))
 
 
 def _sample(config: RunConfig, dataset: Dataset, *, needs_model: bool) -> tuple[Question, ...]:
