@@ -28,7 +28,11 @@ from __future__ import annotations
 import difflib
 import errno
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -55,9 +59,8 @@ class UnknownNameError(UserError):
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         options = sorted(known)
-        near = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        super().__init__(f"unknown {what} {name!r}: {hint}known are {', '.join(options)}")
+        near = nearest(name, options)
+        super().__init__(f"unknown {what} {name!r}: {f'did you mean {near!r}? ' if near else ''}{_known(options)}")
         self.name = name
 
 
@@ -138,3 +141,66 @@ def storage_advice(error: OSError | sqlite3.Error) -> str:
             "the disk fails, or it is a network file system without SQLite's locks: set ARENA_CACHE to a local folder"
         )
     return elsewhere
+
+
+def nearest(name: str, known: Iterable[str], *, likeness: float = 0.5) -> str | None:
+    """The known name that is most like `name`; None where none is as like it as `likeness`, between 0 and 1."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=likeness)
+    return near[0] if near else None
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """What a user who wrote the unknown `name` may have meant: the nearest known name, or else all of them."""
+    options = sorted(known)
+    near = nearest(name, options)
+    return _known(options) if near is None else f"did you mean {near!r}?"
+
+
+def _known(options: Sequence[str]) -> str:
+    return f"known are {', '.join(options)}"
+
+
+Location = tuple[int | str, ...]
+"""Keys and indexes that lead to a value in nested settings."""
+
+_MOST_SHOWN = 200
+"""Characters of a refused value."""
+
+
+def setting_problems(error: ValidationError, known: Callable[[Location], Iterable[str]], *, under: str = "") -> str:
+    """All that is wrong with settings, in one line.
+
+    `known`: the names of the settings at a location. `under`: what leads to what was validated, for messages.
+    """
+    return "; ".join(text for item in error.errors() if (text := _setting_problem(item, known, under)))
+
+
+def _setting_problem(item: Any, known: Callable[[Location], Iterable[str]], under: str) -> str:
+    place = ".".join(map(str, (under, *item["loc"]) if under else item["loc"]))
+    shown, message = repr(item["input"]), str(item["msg"]).removeprefix("Value error, ")
+    shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+    match item["type"]:
+        case "extra_forbidden":
+            options = list(known(item["loc"][:-1]))
+            meant = hint(str(item["loc"][-1]), options) if options else "there are none"
+            return f"unknown setting {place!r}: {meant}"
+        case "missing":
+            return f"{place!r} is missing: it has no default"
+        case "tuple_type":
+            return f"{place!r} is {shown}: write a list, as in [{item['input']}]"
+        case "too_short":  # where there are values, each was refused with a problem of its own
+            return "" if item["input"] else f"{place!r} is empty: name at least one, or leave it out"
+        case "value_error":
+            return message + (f" (in {place!r})" if place else "")
+    return f"{place!r} is {shown}: {message[0].lower()}{message[1:]}"
+
+
+def content_problems(error: ValidationError, whole: str, *, most: int | None = None) -> str:
+    """What is wrong with a file's or a reply's content, without its values: `most` problems (None: all), in one line.
+
+    `whole` names what was validated, where a problem has no field.
+    """
+    return "; ".join(
+        f"{'.'.join(map(str, item['loc'])) or whole}: {item['msg'].removeprefix('Value error, ')}"
+        for item in error.errors(include_url=False, include_context=False, include_input=False)[:most]
+    )

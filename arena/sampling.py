@@ -5,7 +5,6 @@ Every question belongs to one of two parts for good. What is tuned on `dev` is m
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from arena.config import RunConfig
-from arena.errors import ConfigError
+from arena.errors import ConfigError, nearest
 from arena.types import Question
 
 DEV_SHARE = 0.3
@@ -42,9 +41,9 @@ def named(questions: Sequence[Question], ids: Sequence[str]) -> tuple[Question, 
     known = {question.question_id for question in questions}
     for wanted in ids:
         if wanted not in known:
-            near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.0)
-            hint = f"; the nearest is {near[0]!r}" if near else ""
-            raise ConfigError(f"sample.ids names {wanted!r}, and no question of the dataset has that id{hint}")
+            near = nearest(wanted, known, likeness=0.0)
+            ending = f"; the nearest is {near!r}" if near else ""
+            raise ConfigError(f"sample.ids names {wanted!r}, and no question of the dataset has that id{ending}")
     chosen = frozenset(ids)
     return tuple(question for question in questions if question.question_id in chosen)
 

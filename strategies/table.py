@@ -5,7 +5,6 @@ A strategy under given settings, as a config names it: `adaptive`, `adaptive:pol
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -13,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from arena.errors import ConfigError, UnknownNameError
+from arena.errors import ConfigError, UnknownNameError, setting_problems
 from arena.files import parse_yaml
 from arena.types import Scalar
 from strategies import adaptive, controls, corrective, ircot, self_rag, vanilla
@@ -125,7 +124,8 @@ def find_variant(entry: str, defaults: Mapping[str, Mapping[str, Any]] | None = 
     try:
         return Variant(spec, spec.params.model_validate({**(defaults or {}).get(name, {}), **given}))
     except ValidationError as error:
-        raise ConfigError(f"strategy {entry!r}: {'; '.join(_problems(error, spec))}") from None
+        problems = setting_problems(error, lambda _: spec.params.model_fields)
+        raise ConfigError(f"strategy {entry!r}: {problems}") from None
 
 
 def _scalar(text: str, entry: str) -> Any:
@@ -133,20 +133,3 @@ def _scalar(text: str, entry: str) -> Any:
         return parse_yaml(text)
     except ConfigError:
         raise ConfigError(f"strategy {entry!r}: the value {text!r} cannot be read; quote it in a config file") from None
-
-
-def _problems(error: ValidationError, spec: StrategySpec) -> list[str]:
-    known = sorted(spec.params.model_fields)
-    problems = []
-    for item in error.errors():
-        place = ".".join(str(part) for part in item["loc"])
-        if item["type"] != "extra_forbidden":
-            message = item["msg"].removeprefix("Value error, ")
-            problems.append(f"{place} is {item['input']!r}: {message[0].lower()}{message[1:]}" if place else message)
-        elif not known:
-            problems.append(f"it has no settings, not {place!r}")
-        else:
-            near = difflib.get_close_matches(place, known, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
-            problems.append(f"unknown setting {place!r}: {hint}")
-    return problems

@@ -5,10 +5,9 @@ The only readings of the environment: keys, places and the tracking server.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -18,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from arena.config.run import RunConfig
 from arena.config.settings import IndexConfig, LLMSettings
-from arena.errors import ConfigError
+from arena.errors import ConfigError, setting_problems
 from arena.files import parse_yaml, read_yaml_file
 from arena.network import is_loopback
 
@@ -160,8 +159,6 @@ def tracking_uri() -> str | None:
     return os.environ.get("MLFLOW_TRACKING_URI") or None
 
 
-_MOST_SHOWN = 200
-
 _PLACES = ("runs_dir", "dataset", "llm.model", "judge.llm.model", "embedding.model", "rerank.model", "index.path")
 """Settings that are, or hold, the path of a file or folder."""
 
@@ -192,8 +189,7 @@ def validate_config(values: Mapping[str, Any], where: str) -> RunConfig:
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        problems = "; ".join(_problems(error))
-        raise ConfigError(f"{where}: {problems}") from None
+        raise ConfigError(f"{where}: {setting_problems(error, _known_keys)}") from None
 
 
 def _check_places(values: Mapping[str, Any], where: str) -> None:
@@ -250,32 +246,6 @@ def read_yaml(path: Path | None, what: str = "config") -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ConfigError(f"{what} {str(path)!r} holds a {type(content).__name__}: it must be a mapping of settings")
     return content
-
-
-def _problems(error: ValidationError) -> Iterator[str]:
-    for item in error.errors():
-        place = ".".join(str(part) for part in item["loc"])
-        if item["type"] == "extra_forbidden":
-            known = _known_keys(item["loc"][:-1])
-            near = difflib.get_close_matches(str(item["loc"][-1]), known, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
-            yield f"unknown setting {place!r}: {hint}"
-        elif item["type"] == "missing":
-            yield f"{place!r} is missing: it has no default"
-        elif item["type"] == "tuple_type":
-            yield f"{place!r} is {_shown(item['input'])}: write a list, as in [{item['input']}]"
-        elif item["type"] == "too_short":
-            if not item["input"]:  # else its members were refused, each with a line of its own
-                yield f"{place!r} is empty: name at least one, or leave it out"
-        elif item["type"] == "value_error":
-            yield item["msg"].removeprefix("Value error, ") + (f" (in {place!r})" if place else "")
-        else:
-            yield f"{place!r} is {_shown(item['input'])}: {item['msg'][0].lower()}{item['msg'][1:]}"
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:

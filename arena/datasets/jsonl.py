@@ -12,7 +12,6 @@ Putting a finished folder in its place: complete or not at all.
 
 from __future__ import annotations
 
-import difflib
 import filecmp
 import json
 import reprlib
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.datasets.records import MOST_HOPS, Row, fingerprint, read_records
-from arena.errors import DatasetError
+from arena.errors import DatasetError, UnknownNameError, nearest
 from arena.types import KINDS, Claim, Dataset, Document, Gold, GoldSentence, Kind, Question, Scalar
 
 
@@ -182,9 +181,9 @@ def _gold(row: Row, question_id: str, documents: Mapping[str, Document]) -> Gold
 
 def _question(row: Row, gold: Gold) -> Question:
     for name in row.fields:
-        near = difflib.get_close_matches(name, _OPTIONAL, n=1, cutoff=0.8)
-        if near and near[0] not in row.fields:
-            raise row.error(f"unknown field {name!r}: did you mean {near[0]!r}?")
+        near = nearest(name, _OPTIONAL, likeness=0.8)
+        if near and near not in row.fields:
+            raise row.error(f"unknown field {name!r}: did you mean {near!r}?")
     return Question(
         question_id=gold.question_id,
         text=row.identifier("question"),
@@ -204,9 +203,7 @@ def _kind(row: Row, answers: tuple[str, ...], supporting_ids: tuple[str, ...]) -
     for kind in KINDS:
         if kind == named:
             return kind
-    near = difflib.get_close_matches(named, KINDS, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise row.error(f"unknown kind {named!r}: {hint}known are {', '.join(KINDS)}")
+    raise row.error(str(UnknownNameError("kind", named, KINDS)))
 
 
 def _claims(row: Row) -> tuple[Claim, ...]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
-from arena.errors import DatasetError
+from arena.errors import DatasetError, content_problems
 
 Place = tuple[str, str]
 """(cell key, question id)."""
@@ -88,10 +88,9 @@ def _label(line: str, where: str) -> Label:
     try:
         return Label.model_validate_json(line)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = ".".join(map(str, problem["loc"])) or "the line"
+        problem = content_problems(error, "the line", most=1)
         raise DatasetError(
-            f'{where}: {place}: {problem["msg"]}; a label is {{"question_id": "q1", "correct": true, "cell": "KEY"}}'
+            f'{where}: {problem}; a label is {{"question_id": "q1", "correct": true, "cell": "KEY"}}'
         ) from None
 
 

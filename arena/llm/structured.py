@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from arena.errors import content_problems
 from arena.protocols import Message, Reply
 from arena.types import was_cut, without_reasoning
 
@@ -83,7 +84,7 @@ def read_object(text: str, schema: type[S], prompt: str = "") -> Reading[S]:
         try:
             found = schema.model_validate_json(json.dumps(candidate))
         except ValidationError as error:
-            problem = _in_one_line(error)
+            problem = " ".join(content_problems(error, "the object").split())[:_MOST_PROBLEM_CHARS]
         except RecursionError:
             problem = "it is nested too deeply"
     return Reading(None, REPEATS if copied else problem) if found is None else Reading(found)
@@ -120,14 +121,6 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
             end, faults = max(place + 1, error.pos), faults + 1
         except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads
             return
-
-
-def _in_one_line(error: ValidationError) -> str:
-    problems = (
-        f"{'.'.join(str(part) for part in item['loc']) or 'the object'}: {item['msg']}"
-        for item in error.errors(include_url=False, include_context=False, include_input=False)
-    )
-    return " ".join("; ".join(problems).split())[:_MOST_PROBLEM_CHARS]
 
 
 def _untitled(node: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from arena.errors import ConfigError, WeightsError
+from arena.errors import ConfigError, WeightsError, content_problems
 from arena.files import read_json
 from arena.protocols import Embedder, Router
 from indexing.embedding.devices import folder_identity
@@ -82,9 +82,8 @@ def read_router_file(folder: Path) -> RouterFile:
     try:
         return RouterFile.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise WeightsError(f"{str(place)!r} describes no router: {where}: {first['msg']}; {_HOW}") from None
+        problem = content_problems(error, "the file", most=1)
+        raise WeightsError(f"{str(place)!r} describes no router: {problem}; {_HOW}") from None
 
 
 def router_text(content: RouterFile) -> str:

@@ -11,14 +11,13 @@ MuSiQue's own records as the key to RAGRouter-Bench's original questions: aliase
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from arena.datasets.records import MOST_HOPS, Row, read_records
-from arena.errors import DatasetError
+from arena.errors import DatasetError, UnknownNameError
 from arena.types import Dataset, Document, Gold, Kind, Question
 
 DOCUMENT_ID = ("doc_id", "id")
@@ -73,9 +72,7 @@ def _kind(row: Row) -> Kind:
     named = _text(row, KIND)
     kind = KINDS.get(named.strip().lower())
     if kind is None:
-        near = difflib.get_close_matches(named, KINDS, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise row.error(f"unknown kind {named!r}: {hint}known are {', '.join(KINDS)}")
+        raise row.error(str(UnknownNameError("kind", named, KINDS)))
     return kind
 
 

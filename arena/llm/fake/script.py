@@ -51,7 +51,7 @@ import httpx
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from arena.config import Settings
-from arena.errors import ModelSetupError
+from arena.errors import ModelSetupError, content_problems
 from arena.files import read_yaml_file
 
 FaultName = Literal[
@@ -253,9 +253,5 @@ def read_script(path: Path) -> Script:
     try:
         script = Script.model_validate(content or {})
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(str(part) for part in item['loc']) or 'the file'}: {item['msg'].removeprefix('Value error, ')}"
-            for item in error.errors()
-        )
-        raise ModelSetupError(f"fake script {str(path)!r}: {problems}") from None
+        raise ModelSetupError(f"fake script {str(path)!r}: {content_problems(error, 'the file')}") from None
     return script if script.tally is None else script.model_copy(update={"tally": path.parent / script.tally})

@@ -5,7 +5,6 @@ Lines of the exchange format as run records.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Self
@@ -13,7 +12,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from arena.datasets.records import Row, read_records
-from arena.errors import DatasetError
+from arena.errors import DatasetError, nearest
 from arena.types import (
     MOST_COUNTED,
     Answer,
@@ -211,8 +210,8 @@ def _check_k(path: Path, lines: Mapping[str, AnswerLine]) -> None:
 
 
 def _near(name: str, known: Collection[str]) -> str:
-    found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    return f" (did you mean {found[0]!r}?)" if found else ""
+    near = nearest(name, known, likeness=0.6)
+    return f" (did you mean {near!r}?)" if near else ""
 
 
 IMPORTED_MODE = "imported"

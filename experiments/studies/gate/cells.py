@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from arena.errors import ConfigError
+from arena.errors import ConfigError, hint
 from arena.leaderboard.metrics import COVERAGE_FLOOR, ScoreColumns, columns_of_scores
 from arena.metrics import METRICS, is_undefined
 from arena.metrics.case import FAILED
@@ -25,7 +25,7 @@ from arena.scoring import CellScores
 from arena.scoring.guards import Finding
 from arena.statistics.intervals import Values
 from arena.types import Cell, Partial, Score
-from experiments.studies.gate.policy import SPENDING, CellPair, nearest
+from experiments.studies.gate.policy import SPENDING, CellPair
 
 _SHOWN = 6
 
@@ -81,9 +81,7 @@ def _by_hand(new: Sequence[PlannedCell], old: Sequence[PlannedCell], by_hand: It
         for key, cells, whose in ((pair.run, new, "run"), (pair.baseline, old, "baseline")):
             known = tuple(one.cell.key for one in cells)
             if key not in known:
-                raise ConfigError(
-                    f"the policy pairs cell {key!r}, which the {whose} does not have: {nearest(key, known)}"
-                )
+                raise ConfigError(f"the policy pairs cell {key!r}, which the {whose} does not have: {hint(key, known)}")
         chosen[pair.run] = pair.baseline
     return chosen
 

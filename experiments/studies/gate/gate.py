@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from arena.errors import ConfigError, RunStoreError
+from arena.errors import ConfigError, RunStoreError, hint
 from arena.leaderboard.metrics import QuestionResamples
 from arena.plan import PlannedCell
 from arena.scoring import ScoreTable
@@ -22,7 +22,7 @@ from experiments.studies.compare.compare import judge_shas, on_questions, open_a
 from experiments.studies.gate.cells import Pairing, Scored, changed_settings, label_of, pair_cells
 from experiments.studies.gate.checks import Check, GateVerdict, failing_checks, floor_checks
 from experiments.studies.gate.margins import margin_checks
-from experiments.studies.gate.policy import ALONE, Policy, names_of, nearest, read_policy
+from experiments.studies.gate.policy import ALONE, Policy, names_of, read_policy
 
 _SHOWN = 12
 
@@ -174,6 +174,4 @@ def _check_cells(policy: Policy, run: PastRun) -> None:
     known = dict.fromkeys(name for planned in run.plan.cells for name in names_of(planned.cell))
     for name in policy.cells:
         if name not in known:
-            raise ConfigError(
-                f"the policy limits cell {name!r}, which the run does not have: {nearest(name, (*known,))}"
-            )
+            raise ConfigError(f"the policy limits cell {name!r}, which the run does not have: {hint(name, (*known,))}")

@@ -5,18 +5,17 @@ A gate's policy, read from a YAML file.
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from arena.config import Settings
 from arena.config.loading import read_yaml
-from arena.errors import ConfigError
+from arena.errors import ConfigError, Location, hint, setting_problems
 from arena.metrics import METRICS
 from arena.types import Cell, JudgeMetric
 
@@ -162,15 +161,9 @@ def names_of(cell: Cell) -> tuple[str, str, str]:
     return cell.strategy, f"{cell.strategy}/{cell.retrieval_mode}", cell.key
 
 
-def nearest(name: str, known: tuple[str, ...]) -> str:
-    """A hint at the known name that is most like `name`."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
-
-
 def _check_name(name: str, known: tuple[str, ...]) -> None:
     if name not in known:
-        raise ValueError(f"unknown metric {name!r}: {nearest(name, known)}")
+        raise ValueError(f"unknown metric {name!r}: {hint(name, known)}")
 
 
 def _check_share(name: str, limit: float | None) -> None:
@@ -200,22 +193,8 @@ def read_policy(path: Path) -> Policy:
     try:
         return Policy.model_validate(content)
     except ValidationError as error:
-        raise ConfigError(f"policy {str(path)!r}: {'; '.join(_problems(error))}") from None
+        raise ConfigError(f"policy {str(path)!r}: {setting_problems(error, _known)}") from None
 
 
-def _problems(error: ValidationError) -> Iterator[str]:
-    for item in error.errors():
-        place = ".".join(str(part) for part in item["loc"])
-        if item["type"] == "extra_forbidden":
-            yield f"unknown setting {place!r}: {nearest(str(item['loc'][-1]), _known(item['loc']))}"
-        elif item["type"] == "value_error":
-            yield item["msg"].removeprefix("Value error, ") + (f" (in {place!r})" if place else "")
-        elif item["type"] == "missing":
-            yield f"{place!r} is missing: it has no default"
-        else:
-            yield f"{place!r} is {item['input']!r}: {item['msg'][0].lower()}{item['msg'][1:]}"
-
-
-def _known(location: tuple[Any, ...]) -> tuple[str, ...]:
-    part = _PARTS.get(str(location[0]), Policy) if len(location) > 1 else Policy
-    return tuple(part.model_fields)
+def _known(location: Location) -> Iterable[str]:
+    return _PARTS.get(str(location[0]), Policy).model_fields if location else Policy.model_fields

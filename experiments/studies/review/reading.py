@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from arena.errors import DatasetError, RunStoreError
+from arena.errors import DatasetError, RunStoreError, content_problems
 from arena.plan import Key
 from arena.report.question import visible_text
 from arena.store import REVIEW, RunStore, review_text
@@ -199,10 +199,9 @@ def _rating(store: RunStore, number: int, line: str) -> Rating:
     try:
         return _RATING.validate_json(line)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(map(str, problem["loc"])) or "the line"
+        problem = content_problems(error, "the line", most=1)
         raise RunStoreError(
-            f"{REVIEW} of run {store.run_id!r}, line {number}: {where}: {problem['msg']}; restore a copy, or delete it "
+            f"{REVIEW} of run {store.run_id!r}, line {number}: {problem}; restore a copy, or delete it "
             "and import the sheets again"
         ) from None
 

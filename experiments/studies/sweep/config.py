@@ -12,7 +12,6 @@ Points made ready to be asked; those that differ only in how they retrieve share
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from pydantic import Field, ValidationError, field_validator
 from arena.config import RunConfig, fingerprint, validate_config
 from arena.config.loading import SWEEP_SECTION, merge, read_yaml
 from arena.config.settings import Settings
-from arena.errors import ConfigError
+from arena.errors import ConfigError, setting_problems
 from arena.plan import RunPlan
 from experiments.run.contestants import contestants
 from experiments.run.identity import identity
@@ -116,25 +115,8 @@ def load_sweep(path: Path) -> SweptConfig:
     try:
         return SweptConfig(path, base, SweepConfig.model_validate(dict(section)))
     except ValidationError as error:
-        raise ConfigError(f"{path}: {'; '.join(_problems(error))}") from None
-
-
-def _problems(error: ValidationError) -> Iterator[str]:
-    known = list(SweepConfig.model_fields)
-    for item in error.errors():
-        place = ".".join((SECTION, *map(str, item["loc"])))
-        if item["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(str(item["loc"][-1]), known, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
-            yield f"unknown setting {place!r}: {hint}"
-        elif item["type"] == "missing":
-            yield f"{place!r} is missing: say which settings take which values"
-        elif item["type"] == "tuple_type":
-            yield f"{place!r} is {item['input']!r}: write a list of values"
-        elif item["type"] == "value_error":
-            yield item["msg"].removeprefix("Value error, ") + f" (in {place!r})"
-        else:
-            yield f"{place!r} is {item['input']!r}: {item['msg'][0].lower()}{item['msg'][1:]}"
+        problems = setting_problems(error, lambda _: SweepConfig.model_fields, under=SECTION)
+        raise ConfigError(f"{path}: {problems}") from None
 
 
 class _Lent(Prepared):

@@ -73,7 +73,7 @@ def test_settings_of_a_strategy_have_their_defaults(tmp_path: Path) -> None:
         ("  factors: {retrieval.kk: [1, 2]}\n", "unknown setting 'retrieval.kk': did you mean 'k'?"),
         ("  factors: {retrieval.k: [5]}\n", "factor 'retrieval.k' has 1 value: list two or more"),
         ("  factors: {retrieval.k: []}\n", "factor 'retrieval.k' has no values"),
-        ("  factors: {retrieval.k: 5}\n", "'sweep.factors.retrieval.k' is 5: write a list of values"),
+        ("  factors: {retrieval.k: 5}\n", "'sweep.factors.retrieval.k' is 5: write a list, as in [5]"),
         ("  factors: {retrieval.k: [3, 3]}\n", "factor 'retrieval.k' lists 3 more than once"),
         ("  factors: {retrieval.k: [3, 3.0]}\n", "more than once, which is the same as 3"),
         ("  factors: {retrieval.k: [0, -1]}\n", "'retrieval.k' is 0"),

@@ -14,12 +14,12 @@ from strategies.adaptive.params import read_labels
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ("adaptive:policy=always_d", "policy is 'always_d'"),
+        ("adaptive:policy=always_d", "'policy' is 'always_d'"),
         ("adaptive:policy=oracle", "policy oracle needs oracle_labels=FILE"),
-        ("adaptive:cost_bias=-1", "cost_bias is -1"),
+        ("adaptive:cost_bias=-1", "'cost_bias' is -1"),
         ("adaptive:cost_bias=1:judge=labels", "cost_bias needs judge=probabilities"),
         ("adaptive:max_sentence=3", "did you mean 'max_sentences'"),
-        ("ircot:max_passages=0", "max_passages is 0"),
+        ("ircot:max_passages=0", "'max_passages' is 0"),
         ("ircot:max_passages=3:max_passages=4", "sets 'max_passages' twice"),
     ],
 )
