@@ -7,6 +7,8 @@ The one reader of YAML: every file of settings, and every value typed after `NAM
 
 What the library lets pass is refused with its line: a key given twice in one mapping (the library lets the last win),
 aliases that unfold to far more than is written, nesting no setting needs, numbers too long to be read.
+
+The places of files: of this machine, never the address of a store elsewhere.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import stat
 import sys
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from errno import EFBIG, EINVAL
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -257,3 +260,34 @@ def _children(node: yaml.Node) -> Iterator[yaml.Node]:
         yield from (part for pair in node.value for part in pair)
     elif isinstance(node, yaml.SequenceNode):
         yield from node.value
+
+
+_STORES = re.compile(
+    r"(?<![a-z0-9])(?:s3|s3a|s3n|gs|gcs|az|azure|abfss?|wasbs?|adl|hdfs|webhdfs|oss|cos|r2|b2|swift|dbfs|s?ftp|scp|ssh|file)://",
+    re.IGNORECASE,
+)
+"""Addresses of files, which no option takes; those of servers begin with http."""
+
+
+def check_place(text: str, where: str) -> None:
+    """Refuse an address in the place of a file or folder: it would become a folder `s3:` on this machine.
+
+    Raises:
+        ConfigError: `text`, named by `where`, holds `SCHEME://`.
+    """
+    if "://" in text:
+        raise ConfigError(
+            f"{where}: {text!r} is an address, and files are read and written on this machine alone: copy them here "
+            "and back, or mount the store as a folder"
+        )
+
+
+def check_typed(arguments: Iterable[str]) -> None:
+    """Refuse addresses of stores of files anywhere on the command line, before a path is made of them.
+
+    Raises:
+        ConfigError: an argument holds one.
+    """
+    for argument in arguments:
+        if _STORES.search(argument):
+            check_place(argument, "the command line")

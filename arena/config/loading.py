@@ -6,8 +6,7 @@ The only readings of the environment: keys, places and the tracking server.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -18,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from arena.config.run import RunConfig
 from arena.config.settings import IndexConfig, LLMSettings
 from arena.errors import ConfigError, setting_problems
-from arena.files import parse_yaml, read_yaml_file
+from arena.files import check_place, parse_yaml, read_yaml_file
 from arena.network import is_loopback
 
 CACHE_VARIABLE = "ARENA_CACHE"
@@ -52,12 +51,6 @@ _OWNERS: Mapping[str, tuple[str, ...]] = {
 }
 """Variables that many shells have set, and whose servers may see their keys. A config may come from someone else."""
 
-_STORES = re.compile(
-    r"(?<![a-z0-9])(?:s3|s3a|s3n|gs|gcs|az|azure|abfss?|wasbs?|adl|hdfs|webhdfs|oss|cos|r2|b2|swift|dbfs|s?ftp|scp|ssh|file)://",
-    re.IGNORECASE,
-)
-"""Addresses of files, which no option takes; those of servers begin with http."""
-
 
 def api_key(settings: LLMSettings) -> tuple[str, str | None]:
     """The environment variable that should hold the key of `settings`, and its value (None = not set).
@@ -88,30 +81,6 @@ def _check_owner(variable: str, address: str | None, setting: str, instead: str)
             f"${variable} is a key of {owners[0]}, and {setting} {address!r} is another server: put the key that this "
             f"server is to have into a variable of its own, say MY_SERVER_API_KEY, and that name into {instead}"
         )
-
-
-def check_place(text: str, where: str) -> None:
-    """Refuse an address in the place of a file or folder: it would become a folder `s3:` on this machine.
-
-    Raises:
-        ConfigError: `text`, named by `where`, holds `SCHEME://`.
-    """
-    if "://" in text:
-        raise ConfigError(
-            f"{where}: {text!r} is an address, and files are read and written on this machine alone: copy them here "
-            "and back, or mount the store as a folder"
-        )
-
-
-def check_typed(arguments: Iterable[str]) -> None:
-    """Refuse addresses of stores of files anywhere on the command line, before a path is made of them.
-
-    Raises:
-        ConfigError: an argument holds one.
-    """
-    for argument in arguments:
-        if _STORES.search(argument):
-            check_place(argument, "the command line")
 
 
 def cache_dir() -> Path:

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from arena.config import load_config
-from arena.datasets import load_dataset
-from arena.datasets.jsonl import write_jsonl
-from arena.datasets.world import check_world, make_world
 from arena.errors import DatasetError
-from experiments.run.equipment import chunking_of, embedder_of, engine_of, index_root, ready_index
-from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import put
+
+if TYPE_CHECKING:
+    from experiments.terminal.progress import Reporter
 
 CHECK_FAILED = 1
 """Exit code: done, but a check the user asked for failed."""
@@ -208,6 +205,9 @@ Row = Mapping[str, str | int | float | None]
 
 def build(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -> Path:
     """Make sure that the index is there and whole, and say where."""
+    from arena.config import load_config
+    from arena.datasets import load_dataset
+    from experiments.run.equipment import chunking_of, embedder_of, engine_of, index_root, ready_index
     from indexing.build import index_folder
 
     settings = load_config(config, options)
@@ -219,6 +219,9 @@ def build(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -
 
 def verify(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -> Sequence[str]:
     """Everything that is wrong with the index of these settings, one line each; empty for a sound one."""
+    from arena.config import load_config
+    from arena.datasets import load_dataset
+    from experiments.run.equipment import chunking_of, embedder_of, engine_of, index_root
     from indexing.build import index_folder
     from indexing.verify import verify_index
 
@@ -232,6 +235,7 @@ def verify(config: Path | None, options: Mapping[str, Any], reporter: Reporter) 
 
 def info_rows() -> list[Row]:
     """One row per index in the cache folder."""
+    from experiments.run.equipment import index_root
     from indexing.verify import list_indexes
 
     return [
@@ -272,6 +276,9 @@ def make_and_write(out: Path, documents: int, questions: int, seed: int, reporte
     Raises:
         DatasetError: the size is impossible, the checker refutes a question, or `out` cannot be written.
     """
+    from arena.datasets.jsonl import write_jsonl
+    from arena.datasets.world import check_world, make_world
+
     reporter.say(f"making {documents} documents and {questions} questions from seed {seed} ...")
     world = make_world(documents, questions, seed)
     reporter.say("proving every question from the text ...")

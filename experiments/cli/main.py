@@ -17,15 +17,14 @@ from typing import Annotated
 
 import typer
 
-from arena.config import check_typed
 from arena.errors import UserError
+from arena.files import check_typed
 from experiments.cli.decide import calibrate, equalize, gate, sample_size, sweep, train_router
 from experiments.cli.groups import CHECK_FAILED, datasets_app, index_app, models_app, strategies_app
 from experiments.cli.read import compare, inspect, papers_app, report, review_app, serve, show
 from experiments.cli.run import run
 from experiments.cli.runs import cost, export, import_, judge, merge, score, track, verify
-from experiments.run.process import SIGNALS
-from experiments.terminal.tables import printing, put
+from experiments.terminal.tables import SIGNALS, printing, put
 
 MEND_FIRST, NOT_PRINTED = 2, 4
 _NO_MEMORY = re.compile(r"failed to map segment|cannot allocate memory", re.IGNORECASE)

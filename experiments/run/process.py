@@ -40,7 +40,7 @@ from arena.datasets import PLUGIN_GROUP as DATASET_PLUGINS
 from arena.errors import RunStoreError, UserError
 from arena.store import MANIFEST, RunStore
 from arena.store.journal import JournalWriter
-from experiments.terminal.tables import Console
+from experiments.terminal.tables import SIGNALS, Console
 from strategies.table import ENTRY_POINTS as STRATEGY_PLUGINS
 
 
@@ -94,10 +94,6 @@ def keeper(
             await anyio.to_thread.run_sync(append, record, limiter=one_at_a_time)
 
     return keep
-
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, a polite kill, a closed terminal."""
 
 
 @contextmanager

@@ -14,22 +14,26 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from io import TextIOBase, TextIOWrapper
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import rich.console
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from arena.config import cache_folder
-from arena.datasets import DatasetEntry, dataset_entry, dataset_names
-from arena.datasets.table import DatasetInfo
 from arena.report.text import natural_chars
+
+if TYPE_CHECKING:
+    from arena.datasets.table import DatasetEntry, DatasetInfo
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, a polite kill, a closed terminal."""
 
 _ESCAPE = "arena_escape"
 """The name of our handler of characters that an encoding lacks."""
@@ -157,6 +161,8 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 def datasets_table() -> Table:
     """Every dataset: how to write it, what it is, its licence and whom to cite."""
+    from arena.datasets import dataset_entry, dataset_names
+
     table = Table("write", "what it is", "licence", "cite")
     for name in dataset_names():
         entry = dataset_entry(name)
@@ -193,6 +199,7 @@ def print_notes(info: DatasetInfo, console: Console) -> None:
 
 def models_text() -> str:
     """Every named weight in three lines: what it is, where it comes from, and where it is on this machine."""
+    from arena.config import cache_folder
     from indexing.weights import list_models
 
     blocks = []
