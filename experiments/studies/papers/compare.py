@@ -27,14 +27,14 @@ from arena.store import LEADERBOARD, RunStore
 from experiments.run.start import read_leaderboard
 from experiments.studies.papers.numbers import MUSIQUE_DEV, PublishedNumber, draw, published_datasets, published_numbers
 from experiments.studies.papers.output import print_comparisons
-from experiments.studies.papers.settings import settings_of
-from experiments.studies.papers.settings.shape import (
+from experiments.studies.papers.settings import (
     Counterpart,
     Measure,
     NoCounterpart,
     PaperSettings,
     Questions,
     Reader,
+    settings_of,
 )
 
 _QUANTISED = re.compile(

@@ -15,7 +15,7 @@ from arena.leaderboard.diagnosis import GuardFinding
 from arena.store import RunStore
 from arena.types import Cell
 from experiments.studies.papers.compare import OurRun, badge_of, bare_name, settings_beside
-from experiments.studies.papers.settings.shape import (
+from experiments.studies.papers.settings import (
     Corpus,
     Counterpart,
     Measure,

@@ -8,8 +8,7 @@ from math import fsum
 import pytest
 
 from experiments.studies.papers.numbers import PublishedNumber, published_numbers
-from experiments.studies.papers.settings import settings_of
-from experiments.studies.papers.settings.shape import NoCounterpart, PaperSettings
+from experiments.studies.papers.settings import NoCounterpart, PaperSettings, settings_of
 
 COUNTS = {
     "MuSiQue": (398, 2590, 368),
