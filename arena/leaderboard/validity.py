@@ -318,6 +318,14 @@ def _failed(facts: Facts) -> Iterator[ValidityWarning]:
             cells=keys,
             figures={"questions": counts[kind]},
         )
+    if untold := [one for one in facts.cells if one.n_failed and one.cell not in facts.failed]:
+        total = sum(one.n_failed for one in untold)
+        yield ValidityWarning(
+            code="failed_questions",
+            message=f"{_questions(total)} failed",
+            cells=[one.cell for one in untold],
+            figures={"questions": total},
+        )
 
 
 def _fitted(facts: Facts) -> Iterator[ValidityWarning]:

@@ -1,9 +1,4 @@
-"""The leaderboard in a terminal. A figure is never shortened or wrapped: columns go before figures do.
-
-The leaderboard as Markdown, for a README or a pull request.
-
-Everything a leaderboard holds beside its table, printed in the order in which one asks.
-"""
+"""A leaderboard in a terminal and as Markdown. A figure is never shortened or wrapped: columns go before figures do."""
 
 from __future__ import annotations
 
@@ -29,7 +24,7 @@ def print_leaderboard(board: Leaderboard, console: Console) -> None:
     """Print the table and how to read it. Names come from data and are never taken for markup.
 
     A file or pipe gets all columns at their natural width. A terminal gets those that fit, dropped in the order that
-    `rows.COLUMNS` documents; where not even those that stay do, one block of lines per cell.
+    `sections.leaderboard.COLUMNS` documents; where not even those that stay do, one block of lines per cell.
     """
     title = Text(f"{caption(board)}; run {board.run_id}", style="bold")
     if not console.is_terminal:
@@ -40,8 +35,8 @@ def print_leaderboard(board: Leaderboard, console: Console) -> None:
     columns = columns_of(board)
     for kept in narrowings(columns):
         dropped = [column for column in columns if column not in kept]
-        for joint in (" ", "\n"):
-            table = text_table(leaderboard_rows(board, kept, joint=joint))
+        for broken in (False, True):
+            table = text_table(leaderboard_rows(board, kept, broken=broken))
             if natural_chars(table, console) <= console.width:
                 _print(board, console, title, table, dropped)
                 return

@@ -1,8 +1,6 @@
-"""Figures as text: the one place that rounds. Each is a tuple of parts that a table may put in one line or two.
+"""Figures as text: the one place that rounds. Each rule has a name, by which a quoted figure says how it was written.
 
-The rounding rules by name, so that each figure of a page can say by which it was written.
-
-Figures as a page quotes them: each with its place in leaderboard.json, and the rule by which it was rounded.
+A quoted figure knows its place in leaderboard.json.
 """
 
 from __future__ import annotations
@@ -18,29 +16,23 @@ from arena.leaderboard.schema import MetricSummary, Ranks
 
 UNDEFINED = "\N{EN DASH}"
 INVALID = "invalid"
-Parts = tuple[str, ...]
 
 
 def metric_text(summary: MetricSummary | None) -> str:
-    """The parts of a metric in one line."""
-    return " ".join(metric_parts(summary))
-
-
-def metric_parts(summary: MetricSummary | None) -> Parts:
     """Mean with its interval, as in `0.56 .49-.63`, and `[.54, .57]`, its bounds, where scores are missing.
 
     A withheld mean leaves only the bounds, one value only the mean. The interval is written with an en dash; it and
     the bounds are rounded outwards, so that neither looks better than it is.
     """
     if summary is None or summary.coverage is None:
-        return (UNDEFINED,)
+        return UNDEFINED
     parts = []
     if summary.mean is not None:
         interval = _interval(summary.ci_low, summary.ci_high)
         parts.append(f"{summary.mean:.2f}{interval}")
     if summary.coverage < 1 and summary.lower_bound is not None and summary.upper_bound is not None:
         parts.append(f"[{_outward(summary.lower_bound, ROUND_FLOOR)}, {_outward(summary.upper_bound, ROUND_CEILING)}]")
-    return tuple(parts)
+    return " ".join(parts)
 
 
 def range_text(summary: MetricSummary | None) -> str:
@@ -89,12 +81,12 @@ def usd_text(usd: float | None) -> str:
     return f"{Decimal(f'{usd:.3g}'):f}"
 
 
-def seconds_parts(cell: CellSummary) -> Parts:
+def seconds_text(cell: CellSummary) -> str:
     """Median and 95th percentile, and how many failed questions they leave out."""
     seconds = cell.latency_seconds
     known = seconds.p50 is not None and seconds.p95 is not None
     figure = f"{seconds.p50:.2f} / {seconds.p95:.2f}" if known else UNDEFINED
-    return (figure, f"({cell.n_failed} failed)") if cell.n_failed else (figure,)
+    return f"{figure} ({cell.n_failed} failed)" if cell.n_failed else figure
 
 
 def count_text(count: int | None) -> str:
@@ -183,10 +175,6 @@ def _plain(text: object) -> str:
     return UNDEFINED if text is None else str(text)
 
 
-def _seconds(cell: CellSummary) -> str:
-    return " ".join(seconds_parts(cell))
-
-
 RULES: Mapping[str, Callable[..., str]] = {
     "as_is": _plain,
     "count": count_text,
@@ -200,7 +188,7 @@ RULES: Mapping[str, Callable[..., str]] = {
     "ranks": ranks_text,
     "ratio": ratio_text,
     "second": second_text,
-    "seconds": _seconds,
+    "seconds": seconds_text,
     "share": share_text,
     "signed": signed_text,
     "times": times_text,

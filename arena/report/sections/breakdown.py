@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -21,7 +22,8 @@ from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.schema import MetricSummary
 from arena.report.figures import Quote, Quotes, metric_text, path_of, signed_interval_text, signed_text
 from arena.report.names import Mark, metric_name, names_of, short_names
-from arena.report.sections.leaderboard import Entry, Grid, metric_quote
+from arena.report.section import Entry, Grid
+from arena.report.sections.leaderboard import SECONDS, TOKENS, metric_quote
 from arena.report.text import Part, Rows, print_parts
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
 
@@ -206,14 +208,11 @@ def heat_grids(board: Leaderboard, marks: Sequence[Mark]) -> tuple[Grid, ...]:
     def by_metric(metric: str) -> Callable[[int, CellSummary], Quote]:
         return lambda place, cell: metric_quote(quotes, path_of("cells", place, "metrics", metric), cell, metric)
 
-    def tokens(place: int, cell: CellSummary) -> Quote:
-        return quotes.quote("tokens", path_of("cells", place), order=cell.tokens)
-
-    def seconds(place: int, cell: CellSummary) -> Quote:
-        return quotes.quote("seconds", path_of("cells", place), order=cell.latency_seconds.p50)
-
     wanted = [(metric_name(metric), by_metric(metric)) for metric in _METRICS]
-    wanted += [("tokens per question", tokens), ("seconds p50 / p95", seconds)]
+    wanted += [
+        ("tokens per question", partial(TOKENS.quote, quotes)),
+        ("seconds p50 / p95", partial(SECONDS.quote, quotes)),
+    ]
     grids = (_grid(caption, figure, board, marks, modes) for caption, figure in wanted)
     return tuple(grid for grid in grids if any(shade is not None for shades in grid.heats for shade in shades))
 

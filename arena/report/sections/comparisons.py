@@ -15,7 +15,7 @@ from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.schema import FEW_SHARED, HEADLINE, LEVEL, Comparison
 from arena.report.figures import Quotes, p_text, path_of, signed_interval_text, signed_text
 from arena.report.names import Mark, listed, metric_name, short_names
-from arena.report.sections.leaderboard import Entry, Grid
+from arena.report.section import Entry, Grid
 from arena.report.text import Part, Rows, print_parts
 from arena.types import GOLD_MODE
 

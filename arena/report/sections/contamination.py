@@ -29,7 +29,7 @@ from arena.report.figures import (
     signed_text,
 )
 from arena.report.names import Mark, names_of, short_names
-from arena.report.sections.leaderboard import Entry, Grid
+from arena.report.section import Entry, Grid
 from arena.report.text import Part, Rows, print_parts
 
 SHORT = {"answer_em": "EM", "answer_f1": "F1", "answer_contains": "contains", "answer_accuracy": "accuracy"}

@@ -26,7 +26,7 @@ from arena.leaderboard.controllers import (
 )
 from arena.report.figures import UNDEFINED, Quotes, path_of
 from arena.report.names import Mark, cell_title
-from arena.report.sections.leaderboard import Entry, Grid
+from arena.report.section import Entry, Grid
 from arena.report.text import Part, print_parts
 
 

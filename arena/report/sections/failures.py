@@ -19,7 +19,7 @@ from arena.leaderboard.diagnosis import FailureSummary, Symptom
 from arena.metrics.failures import CLASSES
 from arena.report.figures import Phrase, Quotes, path_of
 from arena.report.names import Mark, metric_name, names_of, short_names
-from arena.report.sections.leaderboard import Entry, Grid
+from arena.report.section import Entry, Grid
 from arena.report.text import Part, Rows, print_parts, strips
 
 _LEGEND = (

@@ -19,7 +19,7 @@ from arena.leaderboard.judge_card import Agreement, JudgeCard
 from arena.llm import is_fake
 from arena.report.figures import UNDEFINED, Quotes, metric_text, path_of, usd_text
 from arena.report.names import Mark, names_of
-from arena.report.sections.leaderboard import Entry, Grid
+from arena.report.section import Entry, Grid
 from arena.report.text import Rows, natural_chars, print_parts
 
 _LEGEND = (

@@ -13,7 +13,7 @@ from typing import Any
 from arena.leaderboard.build import Leaderboard
 from arena.report.figures import Phrase, Quotes, path_of, ratio_text
 from arena.report.names import Mark
-from arena.report.sections.leaderboard import Entry, Grid
+from arena.report.section import Entry, Grid
 from arena.report.source import FidelityCard, PaperComparison
 
 

@@ -13,7 +13,7 @@ from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.planes import Plane
 from arena.report.figures import Quote, Quotes, path_of, per_question_text, second_text, usd_text
 from arena.report.names import COSTS, Mark, metric_name
-from arena.report.sections.leaderboard import Entry, Grid
+from arena.report.section import Entry, Grid
 
 _MEASURES = (
     ("tokens", "tokens per question"),

@@ -11,7 +11,7 @@ from arena.report.figures import (
     metric_text,
     p_text,
     ranks_text,
-    seconds_parts,
+    seconds_text,
     signed_interval_text,
     signed_text,
     tokens_text,
@@ -54,10 +54,10 @@ def test_no_set_of_failures_improves_the_bounds_shown(marked: list[tuple[float, 
 
 
 def test_seconds_say_how_many_failed_questions_they_leave_out() -> None:
-    assert seconds_parts(row()) == ("0.41 / 0.93",)
-    assert seconds_parts(row(failed=2)) == ("0.41 / 0.93", "(2 failed)")
+    assert seconds_text(row()) == "0.41 / 0.93"
+    assert seconds_text(row(failed=2)) == "0.41 / 0.93 (2 failed)"
     unmeasured = LatencySummary(mean=None, p50=None, p95=None, n_measured=0)
-    assert seconds_parts(row(failed=60).model_copy(update={"latency_seconds": unmeasured})) == ("–", "(60 failed)")
+    assert seconds_text(row(failed=60).model_copy(update={"latency_seconds": unmeasured})) == "– (60 failed)"
 
 
 def test_tokens_are_a_sum_unknown_or_none() -> None:

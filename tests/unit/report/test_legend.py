@@ -31,7 +31,7 @@ def test_the_legend_explains_n_and_ranks_nobody() -> None:
 
 def test_notes_count_what_went_wrong() -> None:
     assert notes(board(row())) == []
-    failed, truncated = notes(board(row(failed=1, truncated=3), row(truncated=4)))
+    truncated, failed = notes(board(row(failed=1, truncated=3), row(truncated=4)))
     assert failed.startswith("1 question failed")
     assert truncated == "7 questions had a reply cut off at max_tokens: raise llm.max_tokens."
     assert notes(board(row()), COLUMNS[-2:])[0].startswith("No room for USD, seconds:")

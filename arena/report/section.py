@@ -1,0 +1,116 @@
+"""What is said of a run on one topic, apart from how it is drawn: tables of quoted figures and sentences around them.
+
+A terminal, Markdown and a page draw the same section. A page keeps the place in leaderboard.json of each figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from arena.report.figures import Quote
+from arena.report.names import Mark
+from arena.report.text import Part, Rows, print_parts, strips
+
+Line = tuple[str | Quote | Mark, ...]
+"""Words, figures and names of cells in reading order."""
+
+Entry = str | Quote | Mark | Line
+"""What one cell of a table holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table. The first `n_names` columns are names, the others figures.
+
+    `key`: what scripts know it by (empty: they do not). `heats`: per row and column a shade from 0 to 10, None = none;
+    empty where nothing is shaded. `turned`: text shows rows side by side.
+    """
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+    n_names: int = 1
+    caption: str = ""
+    key: str = ""
+    heats: tuple[tuple[int | None, ...], ...] = ()
+    turned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a section, in this order. `lead`: what the table says; `more`: a table that only a page has room for.
+
+    `folded`: the words under which a page hides the table until it is asked for; empty: it stands open.
+    """
+
+    heading: Line = ()
+    lead: Line = ()
+    grid: Grid | None = None
+    more: Grid | None = None
+    notes: tuple[Line, ...] = ()
+    folded: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One topic. `legend`: how to read it; `notes`: what concerns all blocks."""
+
+    title: str
+    legend: str
+    blocks: tuple[Block, ...]
+    notes: tuple[Line, ...] = ()
+
+
+def entry_text(entry: Entry) -> str:
+    """An entry or a line as text."""
+    if isinstance(entry, str):
+        return entry
+    if isinstance(entry, tuple):
+        return "".join(map(entry_text, entry))
+    return entry.name if isinstance(entry, Mark) else entry.text
+
+
+def rows_of(grid: Grid) -> Rows:
+    """The table as text. Where its only names are cells, strategy, mode and setting have a column each."""
+    marks = [row[0] for row in grid.rows if isinstance(row[0], Mark)]
+    if grid.n_names > 1 or len(marks) < len(grid.rows):
+        return Rows(grid.headings, tuple(tuple(map(entry_text, row)) for row in grid.rows), grid.n_names)
+    n_names = 3 if any(mark.setting for mark in marks) else 2
+    names = [(mark.strategy, mark.mode, mark.setting)[:n_names] for mark in marks]
+    figures = [tuple(map(entry_text, row[1:])) for row in grid.rows]
+    if grid.turned:
+        headings = ("\n".join(filter(None, named)).replace(", ", "\n") for named in names)
+        return Rows(("", *headings), tuple(zip(grid.headings[1:], *figures, strict=True)), 1)
+    rows = tuple((*named, *texts) for named, texts in zip(names, figures, strict=True))
+    return Rows((*("strategy", "mode", "setting")[:n_names], *grid.headings[1:]), rows, n_names)
+
+
+def print_section(section: Section | None, console: Console) -> None:
+    """Print an empty line and the section. Names come from data and are never taken for markup."""
+    if section is None:
+        return
+    legend = f"{section.title}: {section.legend}" if section.legend else section.title
+    parts: list[Part] = [Text(legend, style="dim")]
+    for block in section.blocks:
+        parts += _block_parts(block, console)
+    print_parts([*parts, *map(entry_text, section.notes)], console)
+
+
+def _block_parts(block: Block, console: Console) -> list[Part]:
+    parts: list[Part] = []
+    if block.heading:
+        parts.append(Text(entry_text(block.heading), style="bold"))
+    if block.lead:
+        parts.append(Text(entry_text(block.lead)))
+    if block.grid is not None:
+        rows = rows_of(block.grid)
+        parts += strips(rows, console) if block.grid.turned else [rows]
+    return [*parts, *map(entry_text, block.notes)]
+
+
+def lines(sentences: Sequence[str]) -> tuple[Line, ...]:
+    """Sentences without figures of their own."""
+    return tuple((one,) for one in sentences)
