@@ -27,6 +27,7 @@ from typing import Any
 
 from arena.judges.ragas_gate import Asked
 from arena.judges.reading import (
+    JUDGES,
     NO_BINARY,
     NOT_ASKED,
     Reading,
@@ -62,7 +63,6 @@ class JudgeProtocol:
     stand_in: Mapping[str, Any] | None = None
 
 
-JUDGES = ("judge_1", "judge_2")
 RATINGS = (0, 2, 4)
 
 

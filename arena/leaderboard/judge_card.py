@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 
 from pydantic import Field
 
-from arena.judges.judge import JudgeCount, JudgeTally, RecordCount
 from arena.judges.labels import same_family
+from arena.judges.reading import JudgeCount, JudgeTally, RecordCount
 from arena.leaderboard.cells import SpendingSummary, summarise_spending
 from arena.leaderboard.metrics import COVERAGE_FLOOR
 from arena.leaderboard.schema import Row

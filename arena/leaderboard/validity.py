@@ -15,7 +15,7 @@ from pydantic import Field
 from arena.leaderboard.cells import CellSummary
 from arena.leaderboard.metrics import COVERAGE_FLOOR
 from arena.leaderboard.schema import Row
-from arena.llm import is_fake
+from arena.llm.providers import is_fake
 from arena.scoring import CellScores
 from arena.scoring.guards import ENOUGH_QUESTIONS
 from arena.scoring.table import FailedKind

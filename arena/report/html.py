@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from arena.llm import is_fake
+from arena.llm.providers import is_fake
 from arena.report import source as assets
 from arena.report.explorer.section import ExplorerSection, explorer_section
 from arena.report.names import Mark, marks_of

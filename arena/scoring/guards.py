@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from arena.judges.judge import JudgeTally
+from arena.judges.reading import JudgeTally
 from arena.scoring import CellScores, ScoreTable, Usage, by_metric
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena.accounting import account_of
-from arena.judges.judge import JudgeTally
-from arena.judges.reading import score_of
+from arena.judges.reading import JudgeTally, score_of
 from arena.judges.subject import settled, subject_of
 from arena.metrics import score_record
 from arena.metrics.case import NOT_JUDGED, Case

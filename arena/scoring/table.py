@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.accounting import Account, accounts_by_role, add_up
-from arena.judges.judge import JudgeTally
+from arena.judges.reading import JudgeTally
 from arena.metrics.controllers import ControllerTally, DecisionTally
 from arena.metrics.failures import Finding
 from arena.prices import PriceTable

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from arena.errors import ConfigError, UserError
 from arena.store import QUESTIONS, RunStore
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
-from experiments.run.start import read_leaderboard
+from experiments.run.process import read_leaderboard
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 from experiments.views.report import write_report

@@ -22,7 +22,10 @@ import anyio
 import numpy as np
 
 from arena.config import LLMSettings, RunConfig, SampleConfig
-from arena.llm import Budget, LLMClient, ReplyCache, open_model
+from arena.llm.cache import ReplyCache
+from arena.llm.client import LLMClient
+from arena.llm.limits import Budget
+from arena.llm.opening import open_model
 from arena.protocols import Message, ModelRequest
 from arena.runner import run_one
 from arena.store.paid import open_ledger

@@ -34,7 +34,7 @@ def show(
     """
     from arena.report.console import print_details, print_leaderboard, render_markdown
     from arena.store import RunStore
-    from experiments.run.start import read_leaderboard, staleness
+    from experiments.run.process import read_leaderboard, staleness
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 
@@ -139,7 +139,7 @@ def papers_compare(
 ) -> None:
     """Hold a run beside the published figures that it could be held beside, and name each setting that differs."""
     from arena.store import RunStore
-    from experiments.run.start import read_leaderboard, staleness
+    from experiments.run.process import read_leaderboard, staleness
     from experiments.studies.papers.compare import compare_with_papers, print_comparisons
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console

@@ -16,10 +16,10 @@ from typing import Any
 
 from arena.config import LLMSettings, RunConfig, cache_dir, validate_config
 from arena.errors import ConfigError, RunStoreError
-from arena.llm import keeps_replies, model_identity
 from arena.llm.cache import ReplyCache
 from arena.llm.limits import Budget, Price, Spent
 from arena.llm.metering import GIVEN_UP as GIVEN_UP_REQUEST
+from arena.llm.providers import keeps_replies, model_identity
 from arena.prices import PriceTable
 from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
 from arena.store import MANIFEST, RunStore

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from arena.config import RunConfig
 from arena.datasets import load_dataset
 from arena.errors import ConfigError, StrategyError, UnknownNameError
-from arena.llm import model_identity
 from arena.llm.limits import Allowance
+from arena.llm.providers import model_identity
 from arena.protocols import ChatModel, Evaluator, EvidenceSource, RetrievalSettings, Router
 from arena.runner import Contestant
 from arena.sampling import in_part, named, sample

@@ -31,7 +31,7 @@ from arena.errors import RunStoreError
 from arena.judges.judge import Judge
 from arena.judges.subject import NEEDS, settled
 from arena.leaderboard.build import COVERAGE_FLOOR, CellSummary
-from arena.llm import open_model
+from arena.llm.opening import open_model
 from arena.metrics.case import Case
 from arena.prices import PriceTable
 from arena.runner import Contestant, run
@@ -53,8 +53,7 @@ from experiments.run.expectation import (
 from experiments.run.extras import second_corpus
 from experiments.run.judging import judge_cell
 from experiments.run.prepare import Prepared, prepare
-from experiments.run.process import now
-from experiments.run.start import read_leaderboard
+from experiments.run.process import now, read_leaderboard
 from experiments.terminal.progress import Reporter
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from arena.accounting import Account, account_of, add_up
 from arena.config import LLMSettings, RunConfig
 from arena.errors import RunStoreError, StrategyError
-from arena.llm import is_fake
+from arena.llm.providers import is_fake
 from arena.prices import PriceTable
 from arena.protocols import Embedding, SparseVector
 from arena.store import FINISHED, MANIFEST, RunStore

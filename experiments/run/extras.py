@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from arena.config import RunConfig
 from arena.datasets import load_corpus
 from arena.errors import ConfigError
-from arena.llm import model_identity
+from arena.llm.providers import model_identity
 from arena.protocols import Embedder, Evaluator, EvidenceSource, Router
 from arena.types import Cell, Dataset, Document, Scalar
 from experiments.run.evidence import LiveSearch, SharedIndex, load_search_tool

@@ -26,8 +26,10 @@ from arena.judges.labels import read_labels, same_family
 from arena.judges.ragas import judge_shas
 from arena.judges.subject import NEEDS, settled, subject_of
 from arena.leaderboard.build import Leaderboard
-from arena.llm import LLMClient, is_fake, model_identity, model_sha256, open_model
+from arena.llm.client import LLMClient
 from arena.llm.limits import Budget
+from arena.llm.opening import model_sha256, open_model
+from arena.llm.providers import is_fake, model_identity
 from arena.metrics.case import Case
 from arena.runner import each
 from arena.store import FINISHED, LABELS, RunStore, key_of

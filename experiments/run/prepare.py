@@ -13,8 +13,8 @@ from typing import Any
 
 from arena.config import RunConfig
 from arena.errors import ConfigError
-from arena.llm import model_sha256, open_model
 from arena.llm.limits import Budget
+from arena.llm.opening import model_sha256, open_model
 from arena.plan import Key, PlannedCell, RunPlan, Shard
 from arena.runner import Contestant
 from arena.types import Purpose

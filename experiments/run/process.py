@@ -8,7 +8,7 @@ The time of day, as run folders and manifests write it.
 
 How a run that `arena import` made is told from one that asked its own contestants.
 
-How to go on with a run, as messages name it.
+How to go on with a run, as messages name it; its leaderboard, as far as it got.
 
 `arena doctor`: is this installation sound?
 
@@ -34,14 +34,14 @@ from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
+from pydantic import ValidationError
 
 from arena.config import cache_dir, cache_folder
-from arena.datasets import PLUGIN_GROUP as DATASET_PLUGINS
 from arena.errors import RunStoreError, UserError
-from arena.store import MANIFEST, RunStore
+from arena.leaderboard.build import Leaderboard
+from arena.store import FINISHED, LEADERBOARD, MANIFEST, RunStore
 from arena.store.journal import JournalWriter
 from experiments.terminal.tables import SIGNALS, Console
-from strategies.table import ENTRY_POINTS as STRATEGY_PLUGINS
 
 
 @contextmanager
@@ -156,9 +156,39 @@ def way_on(store: RunStore, kept: str, command: str) -> str:
     return f"{kept}; continue with: {command}"
 
 
+def read_leaderboard(store: RunStore) -> Leaderboard:
+    """The leaderboard of a run that was finished once, as its file has it.
+
+    Raises:
+        RunStoreError: there is none yet, or it is damaged.
+    """
+    if store.manifest()["status"] != FINISHED and not (store.folder / LEADERBOARD).exists():
+        raise RunStoreError(
+            f"run {store.run_id!r} is not finished and has no leaderboard yet: {resume_command(store)} finishes it, "
+            f"and arena score {shlex.quote(str(store.folder))} shows what there is"
+        )
+    try:
+        return Leaderboard.model_validate_json(store.leaderboard_json())
+    except ValidationError:
+        raise RunStoreError(
+            f"leaderboard.json of run {store.run_id!r} is damaged, or of another version: derive it anew "
+            f"with arena score {shlex.quote(str(store.folder))}"
+        ) from None
+
+
+def staleness(store: RunStore) -> str | None:
+    """What to say of the leaderboard of a run that was given more after it was finished; None: it is up to date."""
+    if store.manifest()["status"] == FINISHED:
+        return None
+    return (
+        f"run {store.run_id!r} was given more and is not finished: this is its leaderboard from before; "
+        f"{resume_command(store)} finishes it"
+    )
+
+
 DISTRIBUTION = "rag-strategy-arena"
 PACKAGES = ("arena", "strategies", "indexing", "experiments")
-GROUPS = (DATASET_PLUGINS, STRATEGY_PLUGINS)
+GROUPS = ("arena.datasets", "arena.strategies")  # written out: a start need not load what they add to
 """Groups of entry points through which other packages add to this one."""
 _CACHE_BYTES_NEEDED = 1_000_000_000
 

@@ -17,14 +17,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from arena.config import RunConfig, load_config, merge, tracking_uri, validate_config
-from arena.errors import ConfigError, RunStoreError, TrackingError
+from arena.errors import ConfigError, TrackingError
 from arena.leaderboard.build import Leaderboard
 from arena.plan import Shard
 from arena.runner import plan_keys
-from arena.store import FINISHED, LEADERBOARD, RunStore, latest_run
+from arena.store import FINISHED, RunStore, latest_run
 from arena.store.journal import JournalWriter
 from arena.tracking import check_store, track
 from arena.tracking.database import local_uri
@@ -44,7 +42,7 @@ from experiments.run.manifest import (
     working,
 )
 from experiments.run.prepare import Prepared, prepare
-from experiments.run.process import now, resume_command
+from experiments.run.process import now
 from experiments.run.scoring import conclude_run
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
@@ -121,36 +119,6 @@ def resume(prepared: Prepared, store: RunStore, reporter: Reporter, *, retry_fai
                 with extending(prepared, store, session):
                     pass
         return _finish(prepared, store, reporter)
-
-
-def read_leaderboard(store: RunStore) -> Leaderboard:
-    """The leaderboard of a run that was finished once, as its file has it.
-
-    Raises:
-        RunStoreError: there is none yet, or it is damaged.
-    """
-    if store.manifest()["status"] != FINISHED and not (store.folder / LEADERBOARD).exists():
-        raise RunStoreError(
-            f"run {store.run_id!r} is not finished and has no leaderboard yet: {resume_command(store)} finishes it, "
-            f"and arena score {shlex.quote(str(store.folder))} shows what there is"
-        )
-    try:
-        return Leaderboard.model_validate_json(store.leaderboard_json())
-    except ValidationError:
-        raise RunStoreError(
-            f"leaderboard.json of run {store.run_id!r} is damaged, or of another version: derive it anew "
-            f"with arena score {shlex.quote(str(store.folder))}"
-        ) from None
-
-
-def staleness(store: RunStore) -> str | None:
-    """What to say of the leaderboard of a run that was given more after it was finished; None: it is up to date."""
-    if store.manifest()["status"] == FINISHED:
-        return None
-    return (
-        f"run {store.run_id!r} was given more and is not finished: this is its leaderboard from before; "
-        f"{resume_command(store)} finishes it"
-    )
 
 
 def track_outcome(outcome: Outcome, reporter: Reporter) -> str | None:

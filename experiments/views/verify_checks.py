@@ -20,7 +20,7 @@ from arena.config import RunConfig, fingerprint
 from arena.errors import UserError, WeightsError
 from arena.files import read_regular
 from arena.judges.subject import NEEDS
-from arena.llm import model_sha256
+from arena.llm.opening import model_sha256
 from arena.plan import RunPlan
 from arena.report.html import render
 from arena.scoring import ScoreTable

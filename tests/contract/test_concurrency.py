@@ -15,7 +15,7 @@ import anyio.lowlevel
 import pytest
 
 from arena.config import LLMSettings
-from arena.llm import open_model
+from arena.llm.opening import open_model
 from arena.protocols import ModelRequest, Reply
 from arena.runner import Contestant, run, run_one
 from arena.store import key_of

@@ -20,8 +20,9 @@ from pydantic import BaseModel
 
 from arena.config import LLMSettings
 from arena.errors import ModelCallError
-from arena.llm import Ledger, open_model
 from arena.llm.fake.script import FAULTS
+from arena.llm.ledger import Ledger
+from arena.llm.opening import open_model
 from arena.protocols import Message
 from arena.store.journal import read
 from arena.types import CallAttempt, LLMCall

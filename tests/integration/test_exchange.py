@@ -15,7 +15,7 @@ from ir_measures import RR, Success
 from arena.datasets.jsonl import write_jsonl
 from arena.plan import PlannedCell, RunPlan
 from arena.store import FINISHED, RUNNING, RunStore
-from experiments.run.start import read_leaderboard
+from experiments.run.process import read_leaderboard
 from tests.integration.conftest import Arena
 from tests.integration.finished_run import CELLS, small_records, write_finished_run
 from tests.samples import QUESTIONS, small_dataset

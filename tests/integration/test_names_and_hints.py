@@ -15,10 +15,12 @@ import anyio
 import pytest
 from langgraph.graph import END, START, StateGraph
 
+from arena.datasets import PLUGIN_GROUP
 from arena.errors import ConfigError, StrategyError
 from arena.types import Task
 from experiments.run.process import GROUPS, shadows, unknown_groups
 from indexing.build import build_index
+from strategies import ENTRY_POINTS
 from strategies.base import MOST_STEPS, GraphStrategy
 from tests.integration.conftest import Arena
 from tests.letter_embedder import LetterEmbedder
@@ -48,6 +50,7 @@ def test_a_folder_with_our_names_is_found(tmp_path: Path, arena: Arena, monkeypa
 
 
 def test_unknown_groups_of_plug_ins_are_named() -> None:
+    assert GROUPS == (PLUGIN_GROUP, ENTRY_POINTS)
     assert unknown_groups([*GROUPS, "console_scripts", "arenas.x"]) == []
     (said,) = unknown_groups(["arena.strategy", *GROUPS])
     assert "'arena.strategy', and there is no such group: known are arena.datasets, arena.strategies" in said

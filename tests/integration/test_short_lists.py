@@ -15,7 +15,7 @@ from arena.datasets.records import fingerprint
 from arena.leaderboard.build import CellSummary
 from arena.store import RunStore
 from arena.types import Dataset, Document, Gold, Question
-from experiments.run.start import read_leaderboard
+from experiments.run.process import read_leaderboard
 from tests.integration.conftest import Arena
 
 N = 20

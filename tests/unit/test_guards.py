@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.judges.judge import JudgeTally
+from arena.judges.reading import JudgeTally
 from arena.leaderboard.diagnosis import guard_cells
 from arena.scoring import CellScores, ScoreTable, usage_of
 from arena.scoring.guards import ENOUGH_QUESTIONS, check_cells

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from arena.config import LLMSettings
-from arena.llm import open_model
+from arena.llm.opening import open_model
 from arena.protocols import Message, RetrievalSettings, Retriever, Strategy, Tools
 from arena.runner import Contestant, run
 from arena.types import (

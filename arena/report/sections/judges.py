@@ -16,7 +16,7 @@ from rich.text import Text
 
 from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.judge_card import Agreement, JudgeCard
-from arena.llm import is_fake
+from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Quotes, metric_text, path_of, usd_text
 from arena.report.names import Mark, names_of
 from arena.report.section import Entry, Grid

@@ -14,7 +14,7 @@ from arena.leaderboard.build import COVERAGE_FLOOR, CellSummary, Leaderboard
 from arena.leaderboard.gap import FLOOR
 from arena.leaderboard.schema import LEVEL
 from arena.leaderboard.validity import sentences, size_statement
-from arena.llm import is_fake
+from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Phrase, Quotes, path_of, usd_text
 from arena.report.names import Mark, counted, listed, metric_name, standing_of, warning_lines
 from arena.report.sections.judges import judge_notes

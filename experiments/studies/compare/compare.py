@@ -18,7 +18,7 @@ from pathlib import Path
 
 from arena.config import fingerprint
 from arena.errors import ConfigError, RunStoreError
-from arena.judges.judge import JudgeCount, JudgeTally
+from arena.judges.reading import JudgeCount, JudgeTally
 from arena.leaderboard.build import Leaderboard, build_leaderboard
 from arena.leaderboard.validity import index_facts
 from arena.plan import PlannedCell, RunPlan

@@ -23,7 +23,8 @@ from arena.leaderboard.cells import CellSummary
 from arena.sampling import in_part, sample
 from arena.store import FINISHED, MANIFEST, RunStore
 from experiments.run.manifest import check_version
-from experiments.run.start import read_leaderboard, resume, start
+from experiments.run.process import read_leaderboard
+from experiments.run.start import resume, start
 from experiments.studies.equalize.contestants import (
     Contestant,
     Knob,

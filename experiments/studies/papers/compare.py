@@ -24,7 +24,7 @@ from arena.leaderboard.cells import CellSummary
 from arena.leaderboard.schema import MetricSummary
 from arena.report.source import Badge, PaperComparison
 from arena.store import LEADERBOARD, RunStore
-from experiments.run.start import read_leaderboard
+from experiments.run.process import read_leaderboard
 from experiments.studies.papers.numbers import MUSIQUE_DEV, PublishedNumber, draw, published_datasets, published_numbers
 from experiments.studies.papers.output import print_comparisons
 from experiments.studies.papers.settings import (

@@ -20,7 +20,7 @@ from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.gap import FLOOR
 from arena.leaderboard.metrics import QuestionResamples, columns_of_scores, summarise_columns
 from arena.leaderboard.schema import MetricSummary
-from arena.llm import is_fake
+from arena.llm.providers import is_fake
 from arena.metrics import METRICS
 from arena.metrics.case import Case
 from arena.plan import PlannedCell

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.judges.judge import judge_of
-from arena.llm import LLMClient
+from arena.llm.client import LLMClient
 from arena.metrics.case import Case
 from arena.protocols import Embedder, ModelRequest
 from arena.types import Document, JudgeMetric, RunRecord, Verdict

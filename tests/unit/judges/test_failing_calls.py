@@ -12,7 +12,7 @@ from arena.errors import ProviderDownError
 from arena.judges.judge import judge_of
 from arena.judges.reading import score_of
 from arena.leaderboard.metrics import COVERAGE_FLOOR, summarise_metric
-from arena.llm import LLMClient
+from arena.llm.client import LLMClient
 from arena.metrics.case import Case
 from arena.types import JudgeMetric, Score, Verdict
 from tests.samples import answered

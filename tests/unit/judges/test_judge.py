@@ -9,10 +9,11 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import BudgetError, ModelSetupError
-from arena.judges.judge import JudgeTally, check_can_judge, judge_of
+from arena.judges.judge import check_can_judge, judge_of
+from arena.judges.reading import JudgeTally
 from arena.judges.subject import NEEDS
 from arena.leaderboard.judge_card import summarise_judges
-from arena.llm import LLMClient
+from arena.llm.client import LLMClient
 from arena.llm.limits import Budget
 from arena.metrics.case import JUDGE_FAILED
 from arena.protocols import ModelRequest, Reply

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import anyio
 
 from arena.config import LLMSettings
-from arena.llm import LLMClient, open_model
+from arena.llm.client import LLMClient
+from arena.llm.opening import open_model
 from arena.protocols import Message, ModelRequest, Reply
 
 T = TypeVar("T")

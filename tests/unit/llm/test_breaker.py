@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ProviderDownError
-from arena.llm import LLMClient
-from arena.llm.client import Breaker
+from arena.llm.client import Breaker, LLMClient
 from tests.unit.llm.asking import Waits, ask, ask_at_once, asking, scripted, with_model
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
-from arena.llm import LLMClient, open_model
-from arena.llm.client import LONGEST_RETRY_AFTER_SECONDS
+from arena.llm.client import LONGEST_RETRY_AFTER_SECONDS, LLMClient
 from arena.llm.metering import prompt_sha
+from arena.llm.opening import open_model
 from arena.protocols import Message, Reply
 from tests.unit.llm.asking import HELLO, Waits, ask, ask_at_once, asking, no_weights, scripted, with_model
 from tests.virtual_time import in_virtual_time

@@ -9,7 +9,7 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
-from arena.llm import LLMClient
+from arena.llm.client import LLMClient
 from arena.protocols import Message, Reply
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.llm.asking import Waits, ask, ask_at_once, asking, with_model

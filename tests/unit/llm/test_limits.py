@@ -6,8 +6,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.llm import open_model
 from arena.llm.limits import RateLimits, estimated_tokens
+from arena.llm.opening import open_model
 from arena.protocols import Message, Reply
 from tests.unit.llm.asking import ask_at_once, asking, no_weights, scripted
 from tests.virtual_time import in_virtual_time

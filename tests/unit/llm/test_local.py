@@ -7,8 +7,8 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
-from arena.llm import open_model
 from arena.llm.local import local_file
+from arena.llm.opening import open_model
 from tests.unit.llm.asking import no_weights
 
 

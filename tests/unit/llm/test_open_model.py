@@ -10,8 +10,8 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import ConfigError, ModelSetupError, UnknownNameError, UserError
-from arena.llm import model_file, model_identity
-from arena.llm.providers import OTHER_PROVIDERS, PROVIDERS, parse_model
+from arena.llm.opening import model_file
+from arena.llm.providers import OTHER_PROVIDERS, PROVIDERS, model_identity, parse_model
 from arena.llm.remote import remote_access
 from tests.unit.llm.asking import ask
 

@@ -12,8 +12,9 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import RunStoreError
-from arena.llm import Budget, LLMClient, ReplyCache
-from arena.llm.cache import CachedReply
+from arena.llm.cache import CachedReply, ReplyCache
+from arena.llm.client import LLMClient
+from arena.llm.limits import Budget
 from arena.llm.metering import GIVEN_UP, prompt_sha
 from arena.types import PaidAttempt
 from tests.unit.llm.asking import HELLO, ask, asking, with_model

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.config import LLMSettings
-from arena.llm import LLMClient
+from arena.llm.client import LLMClient
 from arena.protocols import Reply
 from tests.unit.llm.asking import Waits, ask, ask_at_once, asking, with_model
 from tests.unit.llm.chat_server import Play, completion, failure, serving

@@ -9,7 +9,9 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import BudgetError, ModelSetupError
-from arena.llm import Budget, LLMClient, ReplyCache
+from arena.llm.cache import ReplyCache
+from arena.llm.client import LLMClient
+from arena.llm.limits import Budget
 from arena.protocols import Reply
 from arena.types import PaidAttempt
 from tests.unit.llm.asking import ask, ask_at_once, asking, scripted, with_model

@@ -11,7 +11,8 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError, ProviderDownError, UserError
-from arena.llm import LLMClient, ReplyCache
+from arena.llm.cache import ReplyCache
+from arena.llm.client import LLMClient
 from arena.llm.remote import remote_access
 from arena.protocols import ModelRequest
 from tests.unit.llm.asking import asking, with_model

@@ -13,8 +13,8 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError, ProviderDownError, StrategyError
-from arena.llm import LLMClient
 from arena.llm.body import MOST_BYTES
+from arena.llm.client import LLMClient
 from arena.protocols import Message, Reply
 from arena.types import CallAttempt
 from strategies.answer import spoken

@@ -13,8 +13,9 @@ import pytest
 
 from arena.config import LLMSettings
 from arena.errors import BudgetError, ModelSetupError, UserError
-from arena.llm import Budget, LLMClient, ReplyCache
-from arena.llm.client import UnderWay
+from arena.llm.cache import ReplyCache
+from arena.llm.client import LLMClient, UnderWay
+from arena.llm.limits import Budget
 from arena.protocols import Message
 from arena.types import LLMCall
 from tests.unit.llm.asking import asking, scripted, with_model

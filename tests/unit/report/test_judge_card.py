@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from arena.judges.judge import JudgeTally
+from arena.judges.reading import JudgeTally
 from arena.leaderboard.judge_card import JudgeCard, summarise_judges
 from arena.metrics.case import JUDGE_FAILED, PARTLY_JUDGED
 from arena.types import JudgeMetric, Partial, Score, Verdict, VerdictPart
