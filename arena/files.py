@@ -1,7 +1,9 @@
-"""JSON files as this project reads them: regular files of a bounded size, values that can be kept, and no others.
+"""Files as this project reads and writes them: regular files of a bounded size, read by one set of rules.
 
-Standing on nothing, so that data, run folders, indexes and settings are all read by the same rules. What is wrong is a
-`ValueError` or an `OSError` whose text says it; nothing nested, large, misspelt or special ends in anything else.
+Files and folders that are there whole or not at all, whoever reads or dies meanwhile.
+
+JSON, values that can be kept, and no others. What is wrong is a `ValueError` or an `OSError` whose text says it;
+nothing nested, large, misspelt or special ends in anything else.
 
 The one reader of YAML: every file of settings, and every value typed after `NAME=`.
 
@@ -13,16 +15,21 @@ The places of files: of this machine, never the address of a store elsewhere.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 import re
+import shutil
 import stat
 import sys
+import threading
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from errno import EFBIG, EINVAL
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 import yaml
 
@@ -38,7 +45,7 @@ _MAX_DIGITS = 300
 """Of an integer: more do not fit into a double."""
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a file for reading. Raises `OSError` for what is none: a pipe would wait for a writer for ever."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -54,6 +61,64 @@ def read_regular(path: Path) -> bytes:
     if len(content) > MAX_BYTES:
         raise OSError(EFBIG, f"it is larger than {MAX_BYTES >> 20:,} MiB", str(path))
     return content
+
+
+def file_sha256(path: Path) -> str:
+    """64 hex digits of the SHA-256 of a file's bytes. Raises `OSError`, also for one that is not regular."""
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def replacing(target: Path, *, shared: bool = False) -> Iterator[Path]:
+    """Give a place for the new content of a file, and put it in the file's place once it is on disk.
+
+    Of two files that are replaced one after the other, no power cut leaves the second new and the first old. Whatever
+    is raised meanwhile, `target` is whole, the old one or the new. `shared`: several processes or threads may write
+    it, and the last one wins; what a killed one wrote stays behind, while otherwise the next writer takes its place.
+    """
+    writer = f".{os.getpid()}.{threading.get_ident()}" if shared else ""
+    part = target.with_name(f".{target.name}{writer}.part")
+    try:
+        yield part
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(target)
+        sync_folder(target.parent)
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def write_whole(target: Path, text: str, *, shared: bool = False) -> None:
+    """Put a text (UTF-8) at `target` as `replacing` does. Raises `OSError`."""
+    with replacing(target, shared=shared) as part:
+        part.write_bytes(text.encode())
+
+
+@contextmanager
+def making_folder(target: Path) -> Iterator[Path]:
+    """Give an empty folder, which is put at `target` with all that was written into it, or not at all.
+
+    What is there of an earlier, killed attempt is removed. Raises `OSError`, also where `target` is there by then.
+    """
+    part = target.with_name(f".{target.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        part.mkdir(parents=True)
+        yield part
+        part.rename(target)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names of new files as durable as their content. Raises `OSError`."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def read_json(path: Path) -> Any:

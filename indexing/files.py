@@ -1,7 +1,5 @@
 """Remembered hashes: a file of gigabytes is read once, and again only when its size or modification time changes.
 
-Small files that are there wholly or not at all, whoever reads or dies meanwhile.
-
 How long work reports on itself.
 
 One writer at a time for each index, and where it works until the index is whole.
@@ -9,11 +7,9 @@ One writer at a time for each index, and where it works until the index is whole
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -22,18 +18,7 @@ from typing import Protocol
 
 from filelock import FileLock, Timeout
 
-from arena.files import read_json
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Put `text` (UTF-8) at `file` in one step. Raises `OSError`, and then leaves what was there."""
-    copy = file.with_name(f".{file.name}.{os.getpid()}.{threading.get_ident()}")
-    try:
-        copy.write_text(text, encoding="utf-8")
-        os.replace(copy, file)
-    finally:
-        copy.unlink(missing_ok=True)
-
+from arena.files import file_sha256, read_json, write_whole
 
 STAMPS = ".verified.json"
 
@@ -41,15 +26,14 @@ Stamp = list[int | str]
 """Size, modification time in nanoseconds, SHA-256."""
 
 
-def file_sha256(folder: Path, path: str) -> str:
+def stamped_sha256(folder: Path, path: str) -> str:
     """SHA-256 of `folder / path`, from its stamp where one holds. Raises `OSError`."""
     place = folder / path
     status = place.stat()
     stamp = _stamps(folder).get(path)
     if stamp is not None and stamp[:2] == [status.st_size, status.st_mtime_ns]:
         return str(stamp[2])
-    with place.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return file_sha256(place)
 
 
 def stamp(folder: Path, path: str, sha256: str) -> None:
@@ -60,7 +44,7 @@ def stamp(folder: Path, path: str, sha256: str) -> None:
     if stamps == known:
         return
     with suppress(OSError):  # weights in a read-only folder are as good; they are hashed every time
-        write_whole(folder / STAMPS, json.dumps(stamps, indent=1))
+        write_whole(folder / STAMPS, json.dumps(stamps, indent=1), shared=True)
 
 
 def _stamps(folder: Path) -> dict[str, Stamp]:

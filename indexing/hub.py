@@ -15,9 +15,9 @@ import httpx
 
 from arena import network
 from arena.errors import WeightsError
-from arena.files import read_json
+from arena.files import read_json, write_whole
 from arena.network import check_network_environment
-from indexing.files import Progress, silent, write_whole
+from indexing.files import Progress, silent
 
 COMPLETE = ".complete.json"
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")
@@ -61,7 +61,7 @@ def fetch_repository(
                 api.hf_hub_download(name, path, revision=info.sha, local_dir=folder)
                 done += sizes[path]
             progress(done, total, name)
-        write_whole(folder / COMPLETE, json.dumps({"repository": name, "commit": info.sha}))
+        write_whole(folder / COMPLETE, json.dumps({"repository": name, "commit": info.sha}), shared=True)
     except (HfHubHTTPError, HFValidationError, RequestException, OSError, ValueError) as error:
         at = f" at revision {revision!r}" if revision else ""
         raise WeightsError(

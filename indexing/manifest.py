@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.errors import DatasetError, IndexMismatchError
-from arena.files import read_json, read_regular
+from arena.files import file_sha256, read_json, read_regular
 from arena.protocols import Vectors
 from arena.types import Document, Passage
 from indexing.engines import Engine
@@ -63,7 +63,7 @@ def _problem(place: Path, stamp: FileStamp, quick: bool) -> str | None:
         return f"{str(place)!r} is damaged: {size} bytes, not {stamp.size_bytes}"
     if quick and size > QUICK_BYTES:
         return None
-    found = _sha256(place)
+    found = file_sha256(place)
     if found != stamp.sha256 and _content_sha256(place) != stamp.sha256:
         return f"{str(place)!r} is damaged: SHA-256 {found}, not {stamp.sha256}"
     return None
@@ -74,14 +74,9 @@ def _content_sha256(path: Path) -> str:
         try:
             content = read_json(path)
         except ValueError:
-            return _sha256(path)
+            return file_sha256(path)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-    return _sha256(path)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return file_sha256(path)
 
 
 MANIFEST = "manifest.json"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,8 @@ from typing import IO
 from filelock import FileLock
 
 from arena.errors import UnknownNameError, WeightsError, storage_advice
-from indexing.files import Progress, file_sha256, silent, stamp
+from arena.files import replacing
+from indexing.files import Progress, silent, stamp, stamped_sha256
 from indexing.sources import SOURCES, WEIGHTS, Source, SourceError, WeightFile, Weights, WrongFileError
 
 BLOCK_BYTES = 1 << 20
@@ -108,18 +108,14 @@ def _place(stream: IO[bytes], file: WeightFile, folder: Path) -> None:
     """Copy a stream to its place, hashing on the way; nothing is left there when the hash is wrong."""
     target = folder / file.path
     target.parent.mkdir(parents=True, exist_ok=True)
-    copy = target.with_name(f".{target.name}.{os.getpid()}")
     digest = hashlib.sha256()
-    try:
+    with replacing(target, shared=True) as copy:
         with copy.open("wb") as out:
             while block := stream.read(BLOCK_BYTES):
                 digest.update(block)
                 out.write(block)
         if digest.hexdigest() != file.sha256:
             raise WrongFileError(f"{file.path} has SHA-256 {digest.hexdigest()}, pinned is {file.sha256}: refused")
-        os.replace(copy, target)
-    finally:
-        copy.unlink(missing_ok=True)
     stamp(folder, file.path, file.sha256)
 
 
@@ -131,7 +127,7 @@ def _verified(folder: Path, file: WeightFile) -> bool:
     place = folder / file.path
     if not place.is_file() or place.stat().st_size != file.size_bytes:
         return False
-    right = file_sha256(folder, file.path) == file.sha256
+    right = stamped_sha256(folder, file.path) == file.sha256
     if right:
         stamp(folder, file.path, file.sha256)
     return right

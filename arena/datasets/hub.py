@@ -8,11 +8,11 @@ had no network to check them against the hub. A file that does not fit is refuse
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from arena.errors import DatasetError
+from arena.files import file_sha256
 from arena.network import check_network_environment
 
 PROBE_SECONDS = 5.0
@@ -83,7 +83,7 @@ def fetch(file: HubFile, root: Path, by_hand: str, *, endpoint: str | None = Non
         reason = _reason(error)
         raise DatasetError(f"{trouble}: {reason}; what arrived is kept, run again to go on. {by_hand}") from error
     if not _is_whole(target, file):
-        found = f"{target.stat().st_size:,} bytes and SHA-256 {_sha256(target)}"
+        found = f"{target.stat().st_size:,} bytes and SHA-256 {file_sha256(target)}"
         target.unlink()
         raise DatasetError(
             f"{file.path!r} of {file.repository!r} has {found}, but pinned is {_pinned(file)} ({file.vouched}): "
@@ -112,12 +112,7 @@ def _is_whole(target: Path, file: HubFile) -> bool:
     """The hub's client gives a file its name only once it is complete."""
     if not target.is_file() or file.size_bytes not in (None, target.stat().st_size):
         return False
-    return file.sha256 in (None, _sha256(target))
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return file.sha256 in (None, file_sha256(target))
 
 
 def _pinned(file: HubFile) -> str:

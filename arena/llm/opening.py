@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 import anyio
 
 from arena.config import LLMSettings
+from arena.files import file_sha256
 from arena.llm.cache import ReplyCache
 from arena.llm.client import LLMClient
 from arena.llm.limits import Budget
@@ -78,10 +78,7 @@ def _replying(settings: LLMSettings, access: ModelAccess, content_sha256: str | 
 def model_sha256(settings: LLMSettings, weights: Callable[[str], Path]) -> str | None:
     """SHA-256 of `model_file`; None where there is no such file. Raises as that does."""
     path = model_file(settings, weights)
-    if path is None:
-        return None
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return None if path is None else file_sha256(path)
 
 
 def model_file(settings: LLMSettings, weights: Callable[[str], Path]) -> Path | None:

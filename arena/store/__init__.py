@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.plan import Key
-from arena.store.files import LOCK, write_page
+from arena.store.files import LOCK, replace_text
 from arena.store.folder import (
     CALLS,
     FINISHED,
@@ -52,7 +52,7 @@ __all__ = [
     "RunStore",
     "key_of",
     "latest_run",
+    "replace_text",
     "review_text",
-    "write_page",
     "write_review",
 ]

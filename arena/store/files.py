@@ -4,18 +4,15 @@ The lock of a run folder: one process writes.
 
 Tables of a run folder, as Parquet.
 
-report.html: a run as one page, written whole.
-
 calls.jsonl: the ledger of a run, one model call a line, derived from its journals.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,30 +20,16 @@ from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
 from arena.errors import RunStoreError
-from arena.files import open_regular, read_regular
-from arena.store.journal import sync_folder
+from arena.files import open_regular, read_regular, replacing
 from arena.types import LLMCall, RunRecord
 
 
 def replace(target: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside `target` and put it in its place once it is on disk.
-
-    Of two files that are replaced one after the other, no power cut leaves the second new and the first old.
-
-    Raises:
-        RunStoreError: the disk refused; `target` is whole, the old one or the new.
-    """
-    part = target.with_name(f".{target.name}.part")
+    """Write a file as `replacing` does. Raises `RunStoreError` where the disk refuses."""
     try:
-        with part.open("wb") as out:
+        with replacing(target) as part, part.open("wb") as out:
             write(out)
-            out.flush()
-            os.fsync(out.fileno())
-        part.replace(target)
-        sync_folder(target.parent)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
         raise RunStoreError(
             f"cannot write {str(target)!r}: {error.strerror or error}; the run's records are kept"
         ) from error
@@ -166,11 +149,6 @@ def _type_of(name: str, column: Sequence[object]) -> type:
 
 def _arrow(pa: Any, kind: type) -> Any:
     return {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}[kind]
-
-
-def write_page(target: Path, html: str) -> None:
-    """Replace the file. Raises `RunStoreError` where it cannot be written; `target` is then as it was."""
-    replace_text(target, html)
 
 
 _CALL = TypeAdapter(LLMCall)

@@ -27,7 +27,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -35,7 +34,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from arena.config import fingerprint
 from arena.errors import RunStoreError
-from arena.files import parse_json, read_regular
+from arena.files import file_sha256, parse_json
 from arena.plan import Key, RunPlan, read_plan
 from arena.store.files import (
     LOCK,
@@ -232,7 +231,7 @@ class RunStore:
 
     def note_kept(self, *names: str) -> None:
         """Let the manifest say what these files hold now. Whoever calls holds the folder."""
-        hashes = {name: sha256(read_regular(self.folder / name)).hexdigest() for name in names}
+        hashes = {name: file_sha256(self.folder / name) for name in names}
         manifest = self.manifest()
         self.write_manifest(manifest | {KEPT: manifest.get(KEPT, {}) | hashes})
 

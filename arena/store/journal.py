@@ -28,7 +28,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from arena.errors import RunStoreError
-from arena.files import open_regular, parse_json
+from arena.files import open_regular, parse_json, sync_folder
 from arena.types import PaidAttempt, RunRecord, Verdict
 
 SCHEMA_VERSION = 4
@@ -330,12 +330,3 @@ class JournalWriter(Generic[T]):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names of new files as durable as their content. Raises OSError."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
 from contextlib import closing, suppress
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from arena.errors import ConfigError, TrackingError
+from arena.files import replacing
 from arena.network import check_network_environment
-from arena.store.journal import sync_folder
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -220,15 +219,12 @@ def _make(database: Path) -> None:
     part = database.with_name(f".{database.name}.part")
     left = [part, *(part.with_name(part.name + end) for end in ("-journal", "-wal", "-shm"))]
     try:
-        for path in left:
-            path.unlink(missing_ok=True)
-        part.touch()  # what cannot be made is said at once: MLflow would try for two minutes
-        store: Any = SqlAlchemyStore(_url(part, "sqlite+pysqlite"), artifacts_beside(database))  # type: ignore[no-untyped-call]
-        store.engine.dispose()
-        with part.open("rb") as file:
-            os.fsync(file.fileno())
-        part.replace(database)
-        sync_folder(database.parent)
+        with replacing(database) as part:
+            for path in left:
+                path.unlink(missing_ok=True)
+            part.touch()  # what cannot be made is said at once: MLflow would try for two minutes
+            store: Any = SqlAlchemyStore(_url(part, "sqlite+pysqlite"), artifacts_beside(database))  # type: ignore[no-untyped-call]
+            store.engine.dispose()
     finally:
         for path in left:
             with suppress(OSError):

@@ -24,6 +24,7 @@ from pydantic import ValidationError
 from arena.config import fingerprint
 from arena.datasets import is_known_as, load_dataset
 from arena.errors import RunStoreError, UserError
+from arena.files import file_sha256
 from arena.leaderboard.build import Leaderboard
 from arena.metrics.failures import CLASSES
 from arena.plan import Key
@@ -60,8 +61,7 @@ class FinishedRun:
         digest = hashlib.sha256(f"{LAYOUT} {self.traces}".encode())
         for path in self.files:
             if path.name != MANIFEST:
-                with path.open("rb") as file:
-                    digest.update(f"\0{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}".encode())
+                digest.update(f"\0{path.name}\0{file_sha256(path)}".encode())
         return f"content_{digest.hexdigest()[:16]}"
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any
 
 from arena.config import fingerprint, validate_config
 from arena.errors import RunStoreError
+from arena.files import making_folder
 from arena.leaderboard.build import Leaderboard
 from arena.store import LABELS, PAID, PROBE, RECORDS, RUNNING, STOPPED, SUPERSEDED, VERDICTS, RunStore
 from experiments.run.budget import GIVEN_UP, paid_lines, paid_note
@@ -74,16 +74,11 @@ def _make(stores: Sequence[RunStore], into: Path, reporter: Reporter) -> None:
             f"run {into.name!r} exists in {str(into.parent)!r}: choose another name with --into, or go on with "
             f"that one: {resume_command(RunStore(into))}"
         )
-    part = into.with_name(f".{into.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
     try:
-        part.mkdir(parents=True)
-        _join(stores, RunStore(part), into, reporter)
-        part.rename(into)
+        with making_folder(into) as part:
+            _join(stores, RunStore(part), into, reporter)
     except OSError as error:
         raise RunStoreError(f"cannot write run folder {str(into)!r}: {error.strerror}") from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def missing_text(merged: Merged) -> str:

@@ -5,7 +5,6 @@ What `arena score` prints: a run's leaderboard, predictions, or the one with the
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from arena.accounting import Account, Spend, Total
 from arena.datasets.musique import PooledMusique, read_musique, read_official_gold, read_predictions
 from arena.errors import ConfigError, DatasetError
+from arena.files import file_sha256
 from arena.leaderboard.build import Leaderboard, build_leaderboard
 from arena.metrics.answer import NOT_OFFICIAL, evaluate
 from arena.metrics.case import NO_RETRIEVAL
@@ -70,7 +70,7 @@ def score_predictions(path: Path, dataset_spec: str, only: Collection[str] | Non
     predictions = read_predictions(path, gold)
     pooled = read_musique(data)
     dataset = replace(pooled.dataset, name=dataset_spec)
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    sha256 = file_sha256(path)
     cell = Cell(f"predictions:{path.stem}", _SOMEHOW, None, {"file_sha256": sha256[:16]})
     records = (record for record in _records(cell, predictions, pooled) if only is None or record.question_id in only)
     rows = score_records(records, dataset).cells

@@ -23,7 +23,7 @@ from arena.plan import Key
 from arena.report.html import render
 from arena.report.source import FidelityCard, PageSource, PaperComparison
 from arena.scoring import CellScores, ScoreTable, Usage
-from arena.store import FINISHED, QUESTIONS, REPORT, SCORES, RunStore, key_of, write_page
+from arena.store import FINISHED, QUESTIONS, REPORT, SCORES, RunStore, key_of, replace_text
 from arena.types import Dataset, RunRecord, Score
 from experiments.run.process import is_imported, no_pauses, read_leaderboard
 from experiments.run.scoring import PastRun, board_of, documents_of, open_past_run, score_run
@@ -216,7 +216,7 @@ def write_report(
         if source.live:
             reporter.warn(f"run {store.run_id!r} is not finished: the report shows what there is")
         reporter.say("writing the report ...")
-        write_page(target, render(source))
+        replace_text(target, render(source))
     return target
 
 

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from rich.text import Text
 
 from arena.config import RunConfig, validate_config
 from arena.errors import UserError
-from arena.files import read_regular
+from arena.files import file_sha256
 from arena.llm.limits import Spent
 from arena.store import (
     CALLS,
@@ -101,7 +100,7 @@ def check_kept(store: RunStore) -> Iterator[Check]:
     for name in (LABELS, REVIEW):
         path = store.folder / name
         if name in hashes:
-            same = sha256(read_regular(path)).hexdigest() == hashes[name]
+            same = file_sha256(path) == hashes[name]
             yield found(name, [] if same else ["it is not as it was handed in"], "as it was handed in")
         elif path.exists():
             yield Check(name, "not checked", ("the manifest has no hash of it: an earlier version wrote it",))

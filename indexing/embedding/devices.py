@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.errors import ConfigError, WeightsError
 from indexing.embedding.embedder import Encoded, concatenated
-from indexing.files import file_sha256
+from indexing.files import stamped_sha256
 from indexing.sources import WEIGHTS
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def _refuse_pickles(folder: Path, weights: list[Path]) -> None:
     for path in weights:
         if path.suffix == ".safetensors" or path.name in _READ_AS_TENSORS:
             continue
-        if path.suffix == ".bin" and file_sha256(folder, path.as_posix()) not in pinned:
+        if path.suffix == ".bin" and stamped_sha256(folder, path.as_posix()) not in pinned:
             raise WeightsError(
                 f"{path.as_posix()} in {str(folder)!r} holds pickled weights, which can run code when they are read: "
                 "convert them to safetensors (save_pretrained of transformers writes them) or, if you trust whoever "
@@ -238,7 +238,7 @@ def _refuse_pickles(folder: Path, weights: list[Path]) -> None:
 
 
 def _digest(folder: Path, paths: list[Path]) -> str:
-    hashes = {path.as_posix(): file_sha256(folder, path.as_posix()) for path in paths}
+    hashes = {path.as_posix(): stamped_sha256(folder, path.as_posix()) for path in paths}
     if len(hashes) == 1:
         return next(iter(hashes.values()))
     listing = "".join(f"{sha256}  {path}\n" for path, sha256 in hashes.items())

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from arena.errors import ConfigError, WeightsError, content_problems
-from arena.files import read_json
+from arena.files import file_sha256, read_json
 from arena.protocols import Embedder, Router
 from indexing.embedding.devices import folder_identity
 from indexing.routing.routers import MODEL, WEIGHTS, LightRouter, T5Router, read_light
@@ -138,7 +138,7 @@ def weights_sha256(folder: Path, kind: RouterKind) -> str:
     """
     if kind == "light":
         try:
-            return hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
+            return file_sha256(folder / WEIGHTS)
         except OSError as error:
             raise WeightsError(
                 f"no weights of a router in {str(folder)!r} ({error.strerror}): train it again"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 from arena.config import RunConfig, fingerprint, validate_config
 from arena.datasets import load_dataset
 from arena.errors import ConfigError, DatasetError, RunStoreError
+from arena.files import file_sha256, making_folder
 from arena.leaderboard.build import Leaderboard
 from arena.plan import PlannedCell, RunPlan
 from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
@@ -108,20 +107,16 @@ def _names(files: Sequence[Path], names: Sequence[str]) -> list[str]:
 
 def _system(path: Path, name: str, llm: str | None, dataset: Dataset) -> System:
     lines = read_answers(path, dataset)
-    sha256 = _sha256(path)
+    try:
+        sha256 = file_sha256(path)
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror or error}") from error
     answers = any(line.answer is not None or line.abstained for line in lines.values())
     params: dict[str, Scalar] = {"records_sha256": sha256[:16]}
     if (k := next((line.k for line in lines.values() if line.k is not None), None)) is not None:
         params["k"] = k
     cell = Cell(name, IMPORTED_MODE, (llm or UNSTATED) if answers else None, params)
     return System(cell, lines, sha256)
-
-
-def _sha256(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def _prepared(config: RunConfig, dataset: Dataset, systems: Sequence[System]) -> Prepared:
@@ -147,18 +142,13 @@ def _write(prepared: Prepared, systems: Sequence[System]) -> RunStore:
         if _is_left_by_a_kill(into, prepared):
             return RunStore(into)
         raise RunStoreError(f"run {into.name!r} exists in {str(into.parent)!r}: choose another --run-id")
-    part = into.with_name(f".{into.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
     try:
-        part.mkdir(parents=True)
-        _fill(RunStore(part), prepared, systems)
-        part.rename(into)
+        with making_folder(into) as part:
+            _fill(RunStore(part), prepared, systems)
     except OSError as error:
         raise RunStoreError(
             f"cannot write run folder {str(into)!r}: {error.strerror}; choose another with --runs-dir"
         ) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     return RunStore(into)
 
 

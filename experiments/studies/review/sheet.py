@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from arena.errors import ConfigError, RunStoreError
+from arena.files import write_whole
 from arena.judges.subject import subject_of
 from arena.metrics.case import Case
 from arena.plan import Key
@@ -327,10 +328,7 @@ def _order(row_id: str, seed: int) -> bytes:
 
 def _write(path: Path, text: str) -> None:
     """A file that is there whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
     try:
-        part.write_bytes(text.encode())
-        part.replace(path)
+        write_whole(path, text)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}; choose another place with --out") from error

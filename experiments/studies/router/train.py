@@ -12,15 +12,14 @@ The folder of a router, written whole or not at all.
 from __future__ import annotations
 
 import json as json_module
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.text import Text
 
 from arena.errors import ConfigError
+from arena.files import making_folder
 from arena.report.figures import UNDEFINED, per_question_text, ratio_text, signed_text
 from arena.report.text import Rows, print_parts
 from experiments.run.equipment import embedder_of
@@ -193,22 +192,16 @@ def write_router(found: RouterOutcome, out: Path) -> None:
     Raises:
         ConfigError: the disk refused, or `out` is there by now; nothing is left behind.
     """
-    part = out.with_name(f".{out.name}.part")
     try:
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir()
-        found.trained.save(part)
-        described = found.described(weights_sha256(part, found.kind))
-        (part / NAME).write_text(router_text(described), encoding="utf-8")
-        (part / CARD).write_text(card_text(found), encoding="utf-8")
-        part.rename(out)
+        with making_folder(out) as part:
+            found.trained.save(part)
+            described = found.described(weights_sha256(part, found.kind))
+            (part / NAME).write_text(router_text(described), encoding="utf-8")
+            (part / CARD).write_text(card_text(found), encoding="utf-8")
     except OSError as error:
         raise ConfigError(
             f"cannot write the router {str(out)!r} ({error.strerror or error}): choose another --out"
         ) from error
-    finally:
-        with suppress(OSError):
-            shutil.rmtree(part, ignore_errors=True)
 
 
 LIGHT, T5 = "light", "t5"
