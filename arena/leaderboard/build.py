@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from arena.errors import RunStoreError
 from arena.leaderboard.cells import CellSummary, PriceSource, Surroundings, price_source, summarise_cell
 from arena.leaderboard.contamination import PROBED, ContaminationProbe, probe_readers
 from arena.leaderboard.contest import Contender, Standing, compare
@@ -29,6 +31,8 @@ from arena.leaderboard.validity import (
 )
 from arena.prices import PriceTable
 from arena.scoring import CellScores, ScoreTable
+from arena.store import FINISHED, LEADERBOARD, RunStore
+from arena.store.runs import resume_command
 from arena.types import GOLD_MODE, Dataset, Tier
 
 __all__ = ["COVERAGE_FLOOR", "CellSummary", "DatasetSummary", "Leaderboard", "build_leaderboard"]
@@ -78,6 +82,36 @@ class Leaderboard(Row):
         if self.warnings is not None:
             return self.warnings
         return find_warnings(Facts(self.cells, held=self.dataset.n_questions))
+
+
+def read_leaderboard(store: RunStore) -> Leaderboard:
+    """The leaderboard of a run that was finished once, as its file has it.
+
+    Raises:
+        RunStoreError: there is none yet, or it is damaged.
+    """
+    if store.manifest()["status"] != FINISHED and not (store.folder / LEADERBOARD).exists():
+        raise RunStoreError(
+            f"run {store.run_id!r} is not finished and has no leaderboard yet: {resume_command(store)} finishes it, "
+            f"and arena score {shlex.quote(str(store.folder))} shows what there is"
+        )
+    try:
+        return Leaderboard.model_validate_json(store.leaderboard_json())
+    except ValidationError:
+        raise RunStoreError(
+            f"leaderboard.json of run {store.run_id!r} is damaged, or of another version: derive it anew "
+            f"with arena score {shlex.quote(str(store.folder))}"
+        ) from None
+
+
+def staleness(store: RunStore) -> str | None:
+    """What to say of the leaderboard of a run that was given more after it was finished; None: it is up to date."""
+    if store.manifest()["status"] == FINISHED:
+        return None
+    return (
+        f"run {store.run_id!r} was given more and is not finished: this is its leaderboard from before; "
+        f"{resume_command(store)} finishes it"
+    )
 
 
 def build_leaderboard(

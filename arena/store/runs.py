@@ -1,15 +1,17 @@
 """A journal of records that grows while it is read: only what is new is read again.
 
-Which run is meant when none is named.
+The runs of a folder: which one is meant when none is named, which are finished, and how to go on with one.
 
 review.jsonl: what reviewers said of a run's answers, one rating a line, written whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from arena.errors import RunStoreError
 from arena.files import open_regular
@@ -70,22 +72,69 @@ class RecordTail:
             pass
 
 
+def started_runs(runs_dir: Path, *, finished: bool | None = None, dataset: str | None = None) -> list[RunStore]:
+    """The runs in `runs_dir`, the last started one first; a damaged run is left out.
+
+    `finished`: only those that are, or that are not. `dataset`: only those on data of that fingerprint.
+    """
+    found: list[tuple[str, str, RunStore]] = []
+    for path in runs_dir.glob(f"[!.]*/{MANIFEST}"):  # what begins with a dot is half made
+        store = RunStore(path.parent)
+        with suppress(RunStoreError):
+            manifest = store.manifest()
+            if finished in (None, manifest["status"] == FINISHED) and dataset in (
+                None,
+                manifest["identity"].get("dataset"),
+            ):
+                found.append((manifest["started"], store.run_id, store))
+    return [store for _, _, store in sorted(found, key=lambda run: run[:2], reverse=True)]
+
+
 def latest_run(runs_dir: Path, *, unfinished: bool = False) -> RunStore:
     """The run most recently started in `runs_dir`; with `unfinished`, of those that can be continued.
 
     Raises:
         RunStoreError: there is none.
     """
-    started: list[tuple[str, str, RunStore]] = []
-    for path in runs_dir.glob(f"[!.]*/{MANIFEST}"):  # what begins with a dot is half made
-        store = RunStore(path.parent)
-        with suppress(RunStoreError):  # a damaged run is no candidate, and no obstacle to the others
-            manifest = store.manifest()
-            if not unfinished or manifest["status"] != FINISHED:
-                started.append((manifest["started"], store.run_id, store))
-    if not started:
+    found = started_runs(runs_dir, finished=False if unfinished else None)
+    if not found:
         raise RunStoreError(f"no {'unfinished ' if unfinished else ''}run in {str(runs_dir)!r}")
-    return max(started, key=lambda run: run[:2])[2]
+    return found[0]
+
+
+def require_finished(store: RunStore, then: str) -> None:
+    """Raise `RunStoreError` for a run that is not finished. `then`: what is done with a finished one."""
+    if store.manifest()["status"] != FINISHED:
+        raise RunStoreError(f"run {store.run_id!r} is not finished: go on with {resume_command(store)}, then {then}")
+
+
+IMPORTED = "imported"
+"""Key of a contestant's identity: SHA-256 of the file that its records were read from; no code of it is known."""
+
+
+def is_imported(manifest: Mapping[str, Any]) -> bool:
+    """Whether the run's records come from files: nothing can be asked again."""
+    return any(IMPORTED in contestant for contestant in manifest["identity"].get("contestants", {}).values())
+
+
+def resume_command(store: RunStore) -> str:
+    """What to type, from any working directory that the folder's path is relative to."""
+    place = f"--run-id {store.run_id} --runs-dir {shlex.quote(str(store.folder.parent))}"
+    with suppress(RunStoreError):  # no run, or a damaged one: named by whoever opens it
+        manifest = store.manifest()
+        if is_imported(manifest):
+            return f"arena import FILE ... --dataset {shlex.quote(str(manifest['config'].get('dataset')))} {place}"
+        tool = (manifest["config"].get("external") or {}).get("tool")
+        if tool is not None:  # code is named again by whoever lets it run
+            return f"arena run --resume {place} --set external.tool={shlex.quote(str(tool))}"
+    return f"arena run --resume {place}"
+
+
+def way_on(store: RunStore, kept: str, command: str) -> str:
+    """What a stopped run says: what is kept and the command that goes on, or that the folder is gone with all of it."""
+    if not (store.folder / MANIFEST).exists():
+        return f"run folder {str(store.folder)!r} is gone with all that was done: start a new run"
+    return f"{kept}; continue with: {command}"
 
 
 def review_text(folder: Path) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,16 +18,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from arena.config import fingerprint
 from arena.datasets import is_known_as, load_dataset
-from arena.errors import RunStoreError, UserError
+from arena.errors import UserError
 from arena.files import file_sha256
-from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.build import Leaderboard, read_leaderboard
 from arena.metrics.failures import CLASSES
 from arena.plan import Key
-from arena.store import FINISHED, MANIFEST, QUESTIONS, RunStore
+from arena.store import MANIFEST, QUESTIONS, RunStore
+from arena.store.runs import require_finished
 from arena.types import Document, Gold, Hit, Question
 
 LAYOUT = 3
@@ -81,20 +79,8 @@ def finished_run(store: RunStore, traces: int) -> FinishedRun:
     Raises:
         RunStoreError: it is not finished, or a file of it cannot be read.
     """
-    manifest = store.manifest()
-    if manifest["status"] != FINISHED:
-        raise RunStoreError(
-            f"run {store.run_id!r} is not finished (its status is {manifest['status']!r}): continue it with "
-            f"arena run --resume --run-id {store.run_id} --runs-dir {shlex.quote(str(store.folder.parent))}"
-        )
-    try:
-        board = Leaderboard.model_validate_json(store.leaderboard_json())
-    except ValidationError:
-        raise RunStoreError(
-            f"leaderboard.json of run {store.run_id!r} is damaged, or of another version: derive it anew with arena "
-            f"score {shlex.quote(str(store.folder))}"
-        ) from None
-    return FinishedRun(store, manifest, board, traces)
+    require_finished(store, "copy it to MLflow")
+    return FinishedRun(store, store.manifest(), read_leaderboard(store), traces)
 
 
 def _milliseconds(moment: str) -> int:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from arena.errors import ConfigError, UserError
+from arena.leaderboard.build import read_leaderboard
 from arena.store import QUESTIONS, RunStore
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
-from experiments.run.process import read_leaderboard
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 from experiments.views.report import write_report

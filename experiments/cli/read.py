@@ -32,9 +32,9 @@ def show(
 
     Comparisons, failures, symptoms and where to act, controllers, judges, figures by kind and hops.
     """
+    from arena.leaderboard.build import read_leaderboard, staleness
     from arena.report.console import print_details, print_leaderboard, render_markdown
     from arena.store import RunStore
-    from experiments.run.process import read_leaderboard, staleness
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 
@@ -138,8 +138,8 @@ def papers_compare(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Hold a run beside the published figures that it could be held beside, and name each setting that differs."""
+    from arena.leaderboard.build import read_leaderboard, staleness
     from arena.store import RunStore
-    from experiments.run.process import read_leaderboard, staleness
     from experiments.studies.papers.compare import compare_with_papers, print_comparisons
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console

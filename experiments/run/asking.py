@@ -23,11 +23,12 @@ from arena.runner import Keep, plan_keys, run
 from arena.sampling import sample
 from arena.store import STOPPED, RunStore, key_of
 from arena.store.journal import JournalWriter
+from arena.store.runs import resume_command, way_on
 from arena.types import Question, RunRecord
 from experiments.run.budget import open_budget, paying, price_table, sample_size_note
 from experiments.run.judging import judge_on_trial
 from experiments.run.prepare import Prepared, open_contestants
-from experiments.run.process import keeper, now, resume_command, short_pauses, until_stopped, way_on
+from experiments.run.process import keeper, now, short_pauses, until_stopped
 from experiments.terminal.progress import CellTally, Note, Reporter, RunTally
 
 

@@ -25,8 +25,9 @@ from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_differ
 from arena.store import MANIFEST, RunStore
 from arena.store.journal import PAID_LINES, encode
 from arena.store.paid import PaidLedger
+from arena.store.runs import is_imported
 from arena.types import CallAttempt, LLMCall, PaidAttempt, Purpose
-from experiments.run.process import is_imported, now
+from experiments.run.process import now
 
 SPENT = "spent"
 """Key of the manifest: what the run has paid in all, as its ledger of payments (paid.jsonl) adds up."""

@@ -30,13 +30,14 @@ from arena.config import BudgetConfig, JudgeConfig, LLMSettings, RunConfig
 from arena.errors import RunStoreError
 from arena.judges.judge import Judge
 from arena.judges.subject import NEEDS, settled
-from arena.leaderboard.build import COVERAGE_FLOOR, CellSummary
+from arena.leaderboard.build import COVERAGE_FLOOR, CellSummary, read_leaderboard
 from arena.llm.opening import open_model
 from arena.metrics.case import Case
 from arena.prices import PriceTable
 from arena.runner import Contestant, run
 from arena.sampling import sample
-from arena.store import FINISHED, MANIFEST, RunStore
+from arena.store import RunStore
+from arena.store.runs import started_runs
 from arena.types import Cell, JudgeMetric, LLMCall, Question, RunRecord
 from experiments.run.budget import price_table
 from experiments.run.contestants import with_model
@@ -53,7 +54,7 @@ from experiments.run.expectation import (
 from experiments.run.extras import second_corpus
 from experiments.run.judging import judge_cell
 from experiments.run.prepare import Prepared, prepare
-from experiments.run.process import now, read_leaderboard
+from experiments.run.process import now
 from experiments.terminal.progress import Reporter
 
 
@@ -184,7 +185,7 @@ def past_accounts(
     they stopped short, and took less than they should.
     """
     found: dict[str, PastAccount] = {}
-    for store in _finished(runs_dir, dataset_fingerprint):
+    for store in started_runs(runs_dir, finished=True, dataset=dataset_fingerprint):
         with suppress(RunStoreError):
             whole = {cell.cell for cell in read_leaderboard(store).cells if _is_whole(cell)}
             wanted = whole & (cells - found.keys())
@@ -199,18 +200,6 @@ def past_accounts(
 
 def _is_whole(cell: CellSummary) -> bool:
     return cell.n_failed <= (1.0 - COVERAGE_FLOOR) * cell.n_questions
-
-
-def _finished(runs_dir: Path, dataset_fingerprint: str) -> list[RunStore]:
-    """Finished runs on that data, the last one first."""
-    finished: list[tuple[str, str, RunStore]] = []
-    for path in runs_dir.glob(f"*/{MANIFEST}"):
-        store = RunStore(path.parent)
-        with suppress(RunStoreError):
-            manifest = store.manifest()
-            if manifest["status"] == FINISHED and manifest["identity"].get("dataset") == dataset_fingerprint:
-                finished.append((manifest["started"], store.run_id, store))
-    return [store for _, _, store in sorted(finished, key=lambda run: run[:2], reverse=True)]
 
 
 PROBE_QUESTIONS = 3

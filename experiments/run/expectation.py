@@ -29,7 +29,8 @@ from arena.errors import RunStoreError, StrategyError
 from arena.llm.providers import is_fake
 from arena.prices import PriceTable
 from arena.protocols import Embedding, SparseVector
-from arena.store import FINISHED, MANIFEST, RunStore
+from arena.store import RunStore
+from arena.store.runs import started_runs
 from arena.types import CallAttempt, Cell, Hit, LLMCall, Passage, Retrieval, RetrievalRequest
 from indexing.modes import k_of
 
@@ -196,7 +197,7 @@ def model_work(
 def measured_paces(runs_dir: Path, models: AbstractSet[str]) -> dict[str, Pace]:
     """Model -> its pace in the last finished run that asked it, on whatever data. A run that cannot be read is left."""
     found: dict[str, Pace] = {}
-    for store in _finished(runs_dir):
+    for store in started_runs(runs_dir, finished=True):
         wanted = models - found.keys()
         if not wanted:
             break
@@ -207,18 +208,6 @@ def measured_paces(runs_dir: Path, models: AbstractSet[str]) -> dict[str, Pace]:
                     seconds.setdefault(call.model, []).append(call.service_seconds)
             found |= {model: Pace(sum(of) / len(of), len(of), store.run_id) for model, of in seconds.items()}
     return found
-
-
-def _finished(runs_dir: Path) -> list[RunStore]:
-    """Finished runs, the last one first."""
-    finished: list[tuple[str, str, RunStore]] = []
-    for path in runs_dir.glob(f"*/{MANIFEST}"):
-        store = RunStore(path.parent)
-        with suppress(RunStoreError):
-            manifest = store.manifest()
-            if manifest["status"] == FINISHED:
-                finished.append((manifest["started"], store.run_id, store))
-    return [store for _, _, store in sorted(finished, key=lambda run: run[:2], reverse=True)]
 
 
 def _measured_calls(store: RunStore) -> Iterator[LLMCall]:

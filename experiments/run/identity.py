@@ -16,10 +16,10 @@ from typing import Any
 
 from arena.config import RunConfig, fingerprint
 from arena.plan import RunPlan
+from arena.store.runs import IMPORTED
 from arena.types import Cell
 from experiments.run.contestants import Entries
 from experiments.run.equipment import Equipment
-from experiments.run.process import IMPORTED
 from indexing.retriever import MODES
 from strategies import ENTRY_POINTS, STRATEGIES, StrategySpec, find_strategy
 

@@ -20,7 +20,7 @@ from typing import Any
 import anyio
 
 from arena.config import JudgeConfig, LLMSettings, RunConfig, load_config, merge, validate_config
-from arena.errors import ConfigError, DatasetError, RunInterrupted, RunStoreError, UserError
+from arena.errors import ConfigError, DatasetError, RunInterrupted, UserError
 from arena.judges.judge import Judge, check_can_judge
 from arena.judges.labels import read_labels, same_family
 from arena.judges.ragas import judge_shas
@@ -32,12 +32,13 @@ from arena.llm.opening import model_sha256, open_model
 from arena.llm.providers import is_fake, model_identity
 from arena.metrics.case import Case
 from arena.runner import each
-from arena.store import FINISHED, LABELS, RunStore, key_of
+from arena.store import LABELS, RunStore, key_of
+from arena.store.runs import require_finished, resume_command, way_on
 from arena.types import NO_RETRIEVAL_MODE, Cell, JudgeMetric, Purpose, Verdict
 from experiments.run.budget import check_budget, open_budget, paying, price_table, reply_cache
 from experiments.run.equipment import embedder_of, fetch_weights
 from experiments.run.prepare import Prepared
-from experiments.run.process import keeper, now, resume_command, until_stopped, way_on
+from experiments.run.process import keeper, now, until_stopped
 from experiments.run.scoring import JUDGES, PastRun, conclude_run, documents_of, open_past_run
 from experiments.terminal.progress import Advance, Reporter
 
@@ -298,11 +299,8 @@ def judge_folder(
     """
     store = RunStore.open(run_folder, data_at)
     with store.holding():
+        require_finished(store, "judge it")
         run = open_past_run(store)
-        if run.manifest["status"] != FINISHED:
-            raise RunStoreError(
-                f"run {store.run_id!r} is not finished: go on with {resume_command(store)}, then judge it"
-            )
         config = _with_judge(run, judge_from, options)
         if labels is not None:
             store.write_labels(_checked(run, labels))

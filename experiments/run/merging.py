@@ -14,10 +14,10 @@ from arena.errors import RunStoreError
 from arena.files import making_folder
 from arena.leaderboard.build import Leaderboard
 from arena.store import LABELS, PAID, PROBE, RECORDS, RUNNING, STOPPED, SUPERSEDED, VERDICTS, RunStore
+from arena.store.runs import resume_command
 from experiments.run.budget import GIVEN_UP, paid_lines, paid_note
 from experiments.run.identity import differences
 from experiments.run.manifest import changed_between, check_version, listed
-from experiments.run.process import resume_command
 from experiments.run.start import finish
 from experiments.terminal.progress import Reporter
 

@@ -6,10 +6,6 @@ Stopping gently: a signal gives up what is in flight, and what is done is kept.
 
 The time of day, as run folders and manifests write it.
 
-How a run that `arena import` made is told from one that asked its own contestants.
-
-How to go on with a run, as messages name it; its leaderboard, as far as it got.
-
 `arena doctor`: is this installation sound?
 
 `arena`, `strategies` and `experiments` are names of other people's projects on the public index. Two
@@ -20,11 +16,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import shlex
 import shutil
 import signal
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import entry_points, packages_distributions
@@ -34,12 +29,9 @@ from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
-from pydantic import ValidationError
 
 from arena.config import cache_dir, cache_folder
-from arena.errors import RunStoreError, UserError
-from arena.leaderboard.build import Leaderboard
-from arena.store import FINISHED, LEADERBOARD, MANIFEST, RunStore
+from arena.errors import UserError
 from arena.store.journal import JournalWriter
 from experiments.terminal.tables import SIGNALS, Console
 
@@ -125,65 +117,6 @@ def _hearing(stop: Callable[[], None]) -> Iterator[None]:
 def now() -> str:
     """The time of day, UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-IMPORTED = "imported"
-"""Key of a contestant's identity: SHA-256 of the file that its records were read from; no code of it is known."""
-
-
-def is_imported(manifest: Mapping[str, Any]) -> bool:
-    """Whether the run's records come from files: nothing can be asked again."""
-    return any(IMPORTED in contestant for contestant in manifest["identity"].get("contestants", {}).values())
-
-
-def resume_command(store: RunStore) -> str:
-    """What to type, from any working directory that the folder's path is relative to."""
-    place = f"--run-id {store.run_id} --runs-dir {shlex.quote(str(store.folder.parent))}"
-    with suppress(RunStoreError):  # no run, or a damaged one: named by whoever opens it
-        manifest = store.manifest()
-        if is_imported(manifest):
-            return f"arena import FILE ... --dataset {shlex.quote(str(manifest['config'].get('dataset')))} {place}"
-        tool = (manifest["config"].get("external") or {}).get("tool")
-        if tool is not None:  # code is named again by whoever lets it run
-            return f"arena run --resume {place} --set external.tool={shlex.quote(str(tool))}"
-    return f"arena run --resume {place}"
-
-
-def way_on(store: RunStore, kept: str, command: str) -> str:
-    """What a stopped run says: what is kept and the command that goes on, or that the folder is gone with all of it."""
-    if not (store.folder / MANIFEST).exists():
-        return f"run folder {str(store.folder)!r} is gone with all that was done: start a new run"
-    return f"{kept}; continue with: {command}"
-
-
-def read_leaderboard(store: RunStore) -> Leaderboard:
-    """The leaderboard of a run that was finished once, as its file has it.
-
-    Raises:
-        RunStoreError: there is none yet, or it is damaged.
-    """
-    if store.manifest()["status"] != FINISHED and not (store.folder / LEADERBOARD).exists():
-        raise RunStoreError(
-            f"run {store.run_id!r} is not finished and has no leaderboard yet: {resume_command(store)} finishes it, "
-            f"and arena score {shlex.quote(str(store.folder))} shows what there is"
-        )
-    try:
-        return Leaderboard.model_validate_json(store.leaderboard_json())
-    except ValidationError:
-        raise RunStoreError(
-            f"leaderboard.json of run {store.run_id!r} is damaged, or of another version: derive it anew "
-            f"with arena score {shlex.quote(str(store.folder))}"
-        ) from None
-
-
-def staleness(store: RunStore) -> str | None:
-    """What to say of the leaderboard of a run that was given more after it was finished; None: it is up to date."""
-    if store.manifest()["status"] == FINISHED:
-        return None
-    return (
-        f"run {store.run_id!r} was given more and is not finished: this is its leaderboard from before; "
-        f"{resume_command(store)} finishes it"
-    )
 
 
 DISTRIBUTION = "rag-strategy-arena"

@@ -17,9 +17,9 @@ from arena.prices import PriceTable
 from arena.scoring import ScoreTable, score_records, usage_of
 from arena.scoring.table import QUESTION_TYPES, SCORE_TYPES, question_columns, score_columns
 from arena.store import FINISHED, LABELS, QUESTIONS, SCORES, RunStore, key_of
+from arena.store.runs import resume_command
 from arena.types import Dataset, Document, RunRecord
 from experiments.run.budget import price_table
-from experiments.run.process import resume_command
 from experiments.terminal.progress import Reporter
 
 JUDGES = "judges"

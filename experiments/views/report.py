@@ -17,15 +17,16 @@ from typing import Any
 from arena.accounting import Account, Spend, Total
 from arena.errors import ArenaError
 from arena.judges.reading import JudgeTally
-from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.build import Leaderboard, read_leaderboard
 from arena.metrics.failures import Finding
 from arena.plan import Key
 from arena.report.html import render
 from arena.report.source import FidelityCard, PageSource, PaperComparison
 from arena.scoring import CellScores, ScoreTable, Usage
 from arena.store import FINISHED, QUESTIONS, REPORT, SCORES, RunStore, key_of, replace_text
+from arena.store.runs import is_imported
 from arena.types import Dataset, RunRecord, Score
-from experiments.run.process import is_imported, no_pauses, read_leaderboard
+from experiments.run.process import no_pauses
 from experiments.run.scoring import PastRun, board_of, documents_of, open_past_run, score_run
 from experiments.studies.papers.compare import compare_with_papers
 from experiments.studies.strategies.facts import facts_of

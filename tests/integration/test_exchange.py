@@ -13,9 +13,9 @@ import pytest
 from ir_measures import RR, Success
 
 from arena.datasets.jsonl import write_jsonl
+from arena.leaderboard.build import read_leaderboard
 from arena.plan import PlannedCell, RunPlan
 from arena.store import FINISHED, RUNNING, RunStore
-from experiments.run.process import read_leaderboard
 from tests.integration.conftest import Arena
 from tests.integration.finished_run import CELLS, small_records, write_finished_run
 from tests.samples import QUESTIONS, small_dataset

@@ -12,10 +12,9 @@ from ir_measures import P, R, Success, nDCG
 
 from arena.datasets.jsonl import write_jsonl
 from arena.datasets.records import fingerprint
-from arena.leaderboard.build import CellSummary
+from arena.leaderboard.build import CellSummary, read_leaderboard
 from arena.store import RunStore
 from arena.types import Dataset, Document, Gold, Question
-from experiments.run.process import read_leaderboard
 from tests.integration.conftest import Arena
 
 N = 20

@@ -18,13 +18,13 @@ from pathlib import Path
 
 import numpy as np
 
-from arena.errors import ConfigError, RunStoreError
+from arena.errors import ConfigError
 from arena.sampling import require_dev
 from arena.statistics.intervals import Interval, Resamples, Values, draw_resamples
 from arena.statistics.thresholds import Choice, Criterion, Scored, auc_interval, choose
-from arena.store import FINISHED, RunStore, key_of
+from arena.store import RunStore, key_of
+from arena.store.runs import require_finished
 from arena.types import Cell, Document, Gold, Hit, Kind, Question, RunRecord
-from experiments.run.process import resume_command
 from experiments.run.scoring import PastRun, open_past_run
 from indexing.modes import MODES
 
@@ -286,9 +286,8 @@ def open_dev_run(folder: Path, data_at: str | None = None) -> DevRun:
         ConfigError: it asks questions that do not belong to the part dev.
     """
     store = RunStore.open(folder, data_at)
+    require_finished(store, "calibrate")
     past = open_past_run(store)
-    if past.manifest["status"] != FINISHED:
-        raise RunStoreError(f"run {store.run_id!r} is not finished: go on with {resume_command(store)}, then calibrate")
     try:
         require_dev(past.config)
     except ConfigError as error:

@@ -18,12 +18,11 @@ from types import TracebackType
 from arena.config import RunConfig, SampleConfig
 from arena.datasets import load_dataset
 from arena.errors import ConfigError, RunInterrupted
-from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.build import Leaderboard, read_leaderboard
 from arena.leaderboard.cells import CellSummary
 from arena.sampling import in_part, sample
 from arena.store import FINISHED, MANIFEST, RunStore
 from experiments.run.manifest import check_version
-from experiments.run.process import read_leaderboard
 from experiments.run.start import resume, start
 from experiments.studies.equalize.contestants import (
     Contestant,

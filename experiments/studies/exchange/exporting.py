@@ -33,8 +33,8 @@ from arena.errors import DatasetError, RunStoreError, UnknownNameError
 from arena.metrics import Case
 from arena.scoring import usage_of
 from arena.store import RunStore
+from arena.store.runs import resume_command
 from arena.types import RunRecord, Score, ShownDocument
-from experiments.run.process import resume_command
 from experiments.run.scoring import PastRun, documents_of, open_past_run, score_run
 from experiments.studies.review.sheet import guarded, sheet_text
 

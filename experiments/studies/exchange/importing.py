@@ -16,12 +16,13 @@ from arena.leaderboard.build import Leaderboard
 from arena.plan import PlannedCell, RunPlan
 from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
 from arena.store.journal import RECORD_LINES, encode
+from arena.store.runs import IMPORTED
 from arena.types import Cell, Dataset, Scalar
 from experiments.run.contestants import Entries
 from experiments.run.identity import run_fingerprint, version_of
 from experiments.run.manifest import new_manifest
 from experiments.run.prepare import Prepared
-from experiments.run.process import IMPORTED, now
+from experiments.run.process import now
 from experiments.run.start import finish
 from experiments.studies.exchange.foreign import IMPORTED_MODE, UNSTATED, AnswerLine, foreign_record, read_answers
 from experiments.terminal.progress import Reporter

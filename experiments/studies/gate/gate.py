@@ -15,8 +15,8 @@ from arena.plan import PlannedCell
 from arena.scoring import ScoreTable
 from arena.scoring.guards import check_cells
 from arena.store import RunStore
+from arena.store.runs import resume_command
 from experiments.run.identity import changes
-from experiments.run.process import resume_command
 from experiments.run.scoring import PastRun, score_run
 from experiments.studies.compare.compare import judge_shas, on_questions, open_alike
 from experiments.studies.gate.cells import Pairing, Scored, changed_settings, label_of, pair_cells

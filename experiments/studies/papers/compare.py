@@ -19,12 +19,11 @@ from typing import Literal
 
 from arena.datasets import load_dataset
 from arena.errors import DatasetError, RunStoreError
-from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.build import Leaderboard, read_leaderboard
 from arena.leaderboard.cells import CellSummary
 from arena.leaderboard.schema import MetricSummary
 from arena.report.source import Badge, PaperComparison
 from arena.store import LEADERBOARD, RunStore
-from experiments.run.process import read_leaderboard
 from experiments.studies.papers.numbers import MUSIQUE_DEV, PublishedNumber, draw, published_datasets, published_numbers
 from experiments.studies.papers.output import print_comparisons
 from experiments.studies.papers.settings import (

@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from arena.errors import ConfigError, RunStoreError
+from arena.errors import ConfigError
 from arena.files import write_whole
 from arena.judges.subject import subject_of
 from arena.metrics.case import Case
 from arena.plan import Key
 from arena.sampling import sample
-from arena.store import FINISHED, RunStore, key_of
+from arena.store import RunStore, key_of
+from arena.store.runs import require_finished
 from arena.types import well_formed
-from experiments.run.process import resume_command
 from experiments.run.scoring import PastRun, documents_of, open_past_run
 
 Mark = Literal["y", "n", "na"]
@@ -303,12 +303,9 @@ def export_sheet(
 
 def open_finished(run_folder: Path, data_at: str | None = None) -> PastRun:
     """A run whose answers are all there. Raises `RunStoreError` for one that is not finished."""
-    run = open_past_run(RunStore.open(run_folder, data_at))
-    if run.manifest["status"] != FINISHED:
-        raise RunStoreError(
-            f"run {run.store.run_id!r} is not finished: go on with {resume_command(run.store)}, then have it reviewed"
-        )
-    return run
+    store = RunStore.open(run_folder, data_at)
+    require_finished(store, "have it reviewed")
+    return open_past_run(store)
 
 
 def _csv(rows: Iterable[ReviewRow], *, gold: bool) -> str:

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Literal
 
 from arena.datasets.musique import official_id
-from arena.errors import ConfigError, RunStoreError
+from arena.errors import ConfigError
 from arena.metrics.answer import any_script_normalised
 from arena.metrics.controllers import route_taken
 from arena.sampling import part_of, require_dev
-from arena.store import FINISHED, RunStore, key_of
+from arena.store import RunStore, key_of
+from arena.store.runs import require_finished
 from arena.types import Cell, Gold, Question, RunRecord
-from experiments.run.process import resume_command
 from experiments.run.scoring import PastRun, open_past_run
 from experiments.studies.strategies.labels import SilverLabels, Source, answered_right, fixed_ways, label_outcomes
 from strategies.adaptive import LABELS, Label
@@ -79,9 +79,8 @@ def open_ways_run(folder: Path, mode: str | None, data_at: str | None = None) ->
         ConfigError: it has not one cell for every way, all of one reader.
     """
     store = RunStore.open(folder, data_at)
+    require_finished(store, "train a router on it")
     past = open_past_run(store)
-    if past.manifest["status"] != FINISHED:
-        raise RunStoreError(f"run {store.run_id!r} is not finished: go on with {resume_command(store)}")
     planned = [one.cell for one in past.plan.cells]
     try:
         ways = fixed_ways(planned, mode)

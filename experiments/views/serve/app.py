@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from arena.errors import ConfigError
 from arena.store import RunStore
-from experiments.run.process import resume_command
+from arena.store.runs import resume_command
 from experiments.terminal.progress import Reporter
 from experiments.views.serve.pages import (
     STATIC,

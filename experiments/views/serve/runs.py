@@ -14,11 +14,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pydantic import ValidationError
-
-from arena.errors import UserError
+from arena.errors import RunStoreError, UserError
 from arena.files import read_json
-from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.build import read_leaderboard
 from arena.leaderboard.schema import MetricSummary
 from arena.report.figures import metric_text
 from arena.report.names import warning_lines
@@ -138,10 +136,9 @@ class Shelf:
         if kept is not None and kept[0] == stamp:
             return kept[1]
         try:
-            board = Leaderboard.model_validate_json(store.leaderboard_json())
-        except ValidationError:
-            problem = f"{LEADERBOARD} is damaged, or of another version"
-            return replace(_described(self._name(store.folder), manifest, "damaged"), problem=problem)
+            board = read_leaderboard(store)
+        except RunStoreError as error:
+            return replace(_described(name, manifest, "damaged"), problem=damage_text(error))
         found = replace(
             _described(self._name(store.folder), manifest, "finished"),
             cells=cells_of_board(board),

@@ -67,7 +67,7 @@ def test_times_are_those_of_the_run(store: RunStore) -> None:
 
 def test_an_unfinished_run_is_refused_with_what_to_do(store: RunStore) -> None:
     store.write_manifest(MANIFEST | {"status": "stopped"})
-    with pytest.raises(RunStoreError, match=r"'r1' is not finished .*arena run --resume --run-id r1"):
+    with pytest.raises(RunStoreError, match=r"'r1' is not finished: .*arena run --resume --run-id r1"):
         finished_run(store, 20)
 
 

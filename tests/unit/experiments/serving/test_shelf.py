@@ -50,7 +50,7 @@ def test_a_finished_run_is_read_again_when_its_leaderboard_changes(tmp_path: Pat
     store.write_leaderboard("{}")
     (damaged,) = shelf.progress()
     assert damaged.status == "damaged"
-    assert "leaderboard.json is damaged, or of another version" in (damaged.problem or "")
+    assert "is damaged, or of another version" in (damaged.problem or "")
     (store.folder / "leaderboard.json").unlink()
     assert "cannot read leaderboard.json" in (shelf.progress()[0].problem or "")
 
