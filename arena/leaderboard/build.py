@@ -148,17 +148,10 @@ def build_leaderboard(
     standings = {name: _standing(name, rows, columns, resamples, seed) for name in HEADLINE}
     readers = {name: _readers(table, rows, columns, name) for name in PROBED}
     recovered, gained = gaps(readers["answer_f1"], resamples), gains(readers, resamples)
-    n_asked = len({asked for cell in table.cells for asked in cell.usage})
     return Leaderboard(
         run_id=run_id,
         fingerprint=fingerprint,
-        dataset=DatasetSummary(
-            name=dataset.name,
-            fingerprint=dataset.fingerprint,
-            n_documents=len(dataset.documents),
-            n_questions=len(dataset.questions),
-            n_asked=n_asked,
-        ),
+        dataset=_summarise_dataset(dataset, table),
         prices=price_source(prices) if prices else None,
         cells=_placed(rows, standings, recovered, gained),
         comparisons=[one for standing in standings.values() for one in standing.comparisons],
@@ -168,17 +161,29 @@ def build_leaderboard(
             table.cells, columns, [one.withheld for one in readers["answer_em"]], dataset, resamples, seed
         ),
         detectable={name: one.detectable for name, one in standings.items() if one.detectable is not None},
-        warnings=find_warnings(
-            Facts(
-                rows,
-                len(dataset.questions),
-                indexes,
-                dropped_parameters(table.cells),
-                uncalibrated_thresholds(table.cells),
-                fitted_prompts(table.cells),
-                failed_questions(table.cells),
-            )
-        ),
+        warnings=find_warnings(_facts(rows, table, dataset, indexes)),
+    )
+
+
+def _summarise_dataset(dataset: Dataset, table: ScoreTable) -> DatasetSummary:
+    return DatasetSummary(
+        name=dataset.name,
+        fingerprint=dataset.fingerprint,
+        n_documents=len(dataset.documents),
+        n_questions=len(dataset.questions),
+        n_asked=len({asked for cell in table.cells for asked in cell.usage}),
+    )
+
+
+def _facts(rows: Sequence[CellSummary], table: ScoreTable, dataset: Dataset, indexes: Sequence[IndexFacts]) -> Facts:
+    return Facts(
+        rows,
+        len(dataset.questions),
+        indexes,
+        dropped_parameters(table.cells),
+        uncalibrated_thresholds(table.cells),
+        fitted_prompts(table.cells),
+        failed_questions(table.cells),
     )
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from arena.store import RunStore
 from experiments.terminal.tables import Output, printing, put
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.experiments.reviewing.reviewed_runs import reviewed_run
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,9 @@ NAME = "übergrößenträger ≥ 😀"
 def arena(*arguments: str | Path, stdout: int, encoding: str = "utf-8") -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-c", CODE, *map(str, arguments)]
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=ROOT, env=environment, stdout=stdout, stderr=subprocess.PIPE, timeout=100)
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=stdout, stderr=subprocess.PIPE, timeout=PATIENCE_SECONDS
+    )
 
 
 def gone() -> int:

@@ -175,6 +175,6 @@ def test_what_does_not_go_together_is_refused(arena: Arena, study: Path, tmp_pat
     refused(arena("score", "--predictions", mine, "--dataset", "world"), "'world'", "musique:FILE.jsonl")
     refused(arena("score", "--predictions", tmp_path / "none", "--dataset", f"musique:{mine}"), "mine.jsonl:1")
     refused(arena("score", tmp_path), "no run in")
-    refused(arena("score", tmp_path, "--dataset", "world"), "--dataset world")
     arena("run", study, "--run-id", "r1", "--strategies", "retrieval_only")
     refused(arena("score", tmp_path / "runs" / "r1", "--predictions", mine), "jsonl:", "musique:FILE.jsonl")
+    refused(arena("score", tmp_path / "runs" / "r1", "--dataset", "world"), "has fingerprint 'ds_", "made on 'ds_")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from pathlib import Path
 
@@ -36,19 +35,24 @@ def collections(server: QdrantServer) -> int:
 
 
 def test_what_another_finished_in_between_is_opened(tmp_path: Path) -> None:
-    """The loser of the race is held in its first look by a manifest that is a pipe, until the winner is done."""
+    """The loser of the race comes while the winner builds, finds nothing, and waits for it."""
     embedder = LetterEmbedder()
     folder = index_folder(tmp_path, DOCUMENTS, embedder)
-    folder.mkdir()
-    os.mkfifo(folder / MANIFEST)
     found: list[Index] = []
-    loser = threading.Thread(
-        target=lambda: found.append(ensure_index(DOCUMENTS, embedder, tmp_path, progress=refuse)), daemon=True
-    )
-    loser.start()
-    with (folder / MANIFEST).open("w"):  # returns when the loser reads
-        built = build_index(DOCUMENTS, embedder, folder)
-        written = (folder / MANIFEST).stat().st_ino
+    waits = threading.Event()
+
+    def lose() -> None:
+        found.append(ensure_index(DOCUMENTS, embedder, tmp_path, progress=refuse, tell=lambda _: waits.set()))
+
+    loser = threading.Thread(target=lose, daemon=True)
+
+    def begin(done: int, total: int | None, label: str) -> None:
+        if not waits.is_set():
+            loser.start()
+            assert waits.wait(timeout=PATIENCE_SECONDS)
+
+    built = build_index(DOCUMENTS, embedder, folder, progress=begin)
+    written = (folder / MANIFEST).stat().st_ino
     loser.join(timeout=PATIENCE_SECONDS)
     (index,) = found
     assert index.manifest == built
