@@ -11,8 +11,8 @@ from arena.report.html import render
 from arena.types import Dataset, Document, Gold, Question, RunRecord
 from tests.browser.conftest import Opened, Opening
 from tests.samples import answered, small_dataset
-from tests.unit.report.page.explorer.telling_records import PLAIN, RERANKED, telling_records
-from tests.unit.report.page.pages import page_of
+from tests.unit.report.explorer.telling_records import PLAIN, RERANKED, telling_records
+from tests.unit.report.pages import page_of
 
 SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 TURNED = "left \u202eright"

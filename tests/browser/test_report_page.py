@@ -9,8 +9,8 @@ from arena.report.html import render
 from arena.types import Cell, Document, RunRecord
 from tests.browser.conftest import Opened, Opening
 from tests.samples import call
-from tests.unit.report.contests import ORACLE, run_of, sixty_questions
-from tests.unit.report.page.pages import page_of
+from tests.unit.leaderboard.contests import ORACLE, run_of, sixty_questions
+from tests.unit.report.pages import page_of
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 MARKED = "<b>corrective</b>"

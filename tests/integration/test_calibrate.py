@@ -10,8 +10,8 @@ import yaml
 
 from arena.store import RunStore
 from tests.integration.conftest import Arena
-from tests.unit.experiments.calibrating.evaluated import overlapping
-from tests.unit.experiments.calibrating.lookups import lookups, run_of
+from tests.unit.experiments.studies.calibrate.evaluated import overlapping
+from tests.unit.experiments.studies.calibrate.lookups import lookups, run_of
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import Arena
-from tests.unit.experiments.serving.served import client
+from tests.unit.experiments.views.serve.served import client
 
 Damage = Callable[[Path], None]
 DEEP = '{"a":' * 200_000 + "1" + "}" * 200_000

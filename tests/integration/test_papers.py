@@ -16,7 +16,7 @@ from experiments.studies.papers.compare import compare_with_papers
 from experiments.studies.papers.numbers import MUSIQUE_DEV, draw
 from tests.integration.conftest import Arena
 from tests.unit.experiments.official_files import gold_line, write_lines
-from tests.unit.experiments.papers.paper_cells import board, figure, summary, write_run
+from tests.unit.experiments.studies.papers.paper_cells import board, figure, summary, write_run
 
 CLOSED_BOOK = Cell("closed_book", "none", "openai:google/flan-t5-xl", {"temperature": 0.0})
 NO_RETRIEVAL = "No Retrieval, FLAN-T5-XL (3B)"

@@ -14,7 +14,7 @@ import pytest
 from arena.store import RunStore
 from experiments.terminal.tables import Output, printing, put
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.experiments.reviewing.reviewed_runs import reviewed_run
+from tests.unit.experiments.studies.review.reviewed_runs import reviewed_run
 
 ROOT = Path(__file__).parents[2]
 CODE = "import sys; from experiments.cli.main import main; main(sys.argv[1:])"

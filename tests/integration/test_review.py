@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.integration.conftest import Arena
-from tests.unit.experiments.reviewing.reviewed_runs import Row, fill, rows_of
+from tests.unit.experiments.studies.review.reviewed_runs import Row, fill, rows_of
 
 
 def in_gold(row: Row) -> dict[str, str]:

@@ -13,8 +13,8 @@ from arena.sampling import part_of
 from arena.store.journal import read
 from tests.integration.conftest import Arena
 from tests.tiny_t5 import build_tiny_t5
-from tests.unit.experiments.routing.planted import planted
-from tests.unit.experiments.routing.scripted_reader import (
+from tests.unit.experiments.studies.router.planted import planted
+from tests.unit.experiments.studies.router.scripted_reader import (
     ALL_BY_LOOP,
     EACH_ITS_OWN,
     ONE_RETRIEVAL_OF_TWO,

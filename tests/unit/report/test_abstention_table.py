@@ -6,7 +6,7 @@ from rich.console import Console
 
 from arena.leaderboard.build import Leaderboard
 from arena.report.sections.judges import abstention_rows, print_abstention
-from tests.unit.report.boards import NOT_DEFINED, SOUND, board, row
+from tests.unit.leaderboard.boards import NOT_DEFINED, SOUND, board, row
 
 
 def of(name: str, correct: bool, *, abstained: int = 0) -> Leaderboard:

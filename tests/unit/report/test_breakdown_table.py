@@ -6,8 +6,8 @@ from rich.console import Console
 
 from arena.leaderboard.build import Leaderboard
 from arena.report.sections.breakdown import breakdown_tables, print_breakdown
-from tests.unit.report.boards import board, row
-from tests.unit.report.contests import GOOD, POOR, board_of, run_of
+from tests.unit.leaderboard.boards import board, row
+from tests.unit.leaderboard.contests import GOOD, POOR, board_of, run_of
 
 
 def two_cells() -> Leaderboard:

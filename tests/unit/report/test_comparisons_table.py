@@ -9,8 +9,8 @@ from rich.console import Console
 from arena.leaderboard.build import Leaderboard
 from arena.report.sections.comparisons import comparison_rows, print_comparisons
 from tests.samples import cell
-from tests.unit.report.boards import board, row
-from tests.unit.report.contests import MIDDLING, board_of, run_of, three_cells
+from tests.unit.leaderboard.boards import board, row
+from tests.unit.leaderboard.contests import MIDDLING, board_of, run_of, three_cells
 
 
 def shown(leaderboard: Leaderboard, width: int = 100, *, terminal: bool = False) -> str:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from arena.leaderboard.build import Leaderboard
 from arena.report.console import print_leaderboard
-from tests.unit.report.boards import METRIC_NAMES, PATCHY, WITHHELD, board, row
+from tests.unit.leaderboard.boards import METRIC_NAMES, PATCHY, WITHHELD, board, row
 
 FULL = board(row(llm=None), row("vanilla", "dense"), row("closed_book", "none"))
 BROKEN = board(row(llm=None), row("vanilla", metric=PATCHY, failed=2, abstained=4))

@@ -9,8 +9,8 @@ from rich.console import Console
 from arena.leaderboard.build import Leaderboard
 from arena.report.names import marks_of
 from arena.report.sections.contamination import contamination_view, origin_note, print_contamination
-from tests.unit.report.page.pages import said
-from tests.unit.report.test_contamination import board_of, of_another, one_in_three, right
+from tests.unit.leaderboard.test_contamination import board_of, of_another, one_in_three, right
+from tests.unit.report.pages import said
 
 
 def printed(board: Leaderboard) -> str:

@@ -14,7 +14,7 @@ from arena.report.sections.controllers import controller_notes, print_controller
 from arena.scoring import score_records
 from arena.types import Dataset, Decision
 from tests.samples import answered
-from tests.unit.report.boards import board, row
+from tests.unit.leaderboard.boards import board, row
 
 LONG = Decision("select_external_knowledge_strips", "kept_the_best_strip_of_all_of_them", changed=("query", "answer"))
 DECISIONS = {

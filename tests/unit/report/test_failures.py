@@ -12,7 +12,7 @@ from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.diagnosis import FailureCount, FailureSummary, summarise_failures
 from arena.metrics.failures import CLASSES, Finding
 from arena.report.sections.failures import class_notes, failure_rows, print_failures
-from tests.unit.report.boards import board, row
+from tests.unit.leaderboard.boards import board, row
 
 FINDINGS = [
     Finding("correct"),

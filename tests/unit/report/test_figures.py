@@ -18,8 +18,8 @@ from arena.report.figures import (
     usd_text,
 )
 from arena.types import Score
-from tests.unit.report.boards import NOT_DEFINED, PATCHY, SOUND, WITHHELD, row
-from tests.unit.report.summaries import summary_of
+from tests.unit.leaderboard.boards import NOT_DEFINED, PATCHY, SOUND, WITHHELD, row
+from tests.unit.leaderboard.summaries import summary_of
 
 BOUNDS = re.compile(r"\[(\d?\.\d\d), (\d?\.\d\d)\]$")
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.gap import GapSummary
 from arena.report.sections.breakdown import gap_notes, gap_rows, print_gaps
-from tests.unit.report.boards import board, row
+from tests.unit.leaderboard.boards import board, row
 
 KNOWN = GapSummary(recovered=0.512, ci_low=0.301, ci_high=0.699, per_thousand_tokens=0.26, n=120)
 UNKNOWN = GapSummary(recovered=None, n=120, withheld="the oracle is not above closed book")

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from arena.leaderboard.judge_card import Agreement, JudgeCard
 from arena.report.sections.judges import judge_notes, print_judges
-from tests.unit.report.boards import board, row
+from tests.unit.leaderboard.boards import board, row
 
 
 def card(**changes: Any) -> JudgeCard:

@@ -4,8 +4,8 @@ from arena.leaderboard.diagnosis import GuardFinding
 from arena.report.console import render_markdown
 from arena.report.sections.leaderboard import COLUMNS
 from arena.report.sections.limits import DRY_RUN, caption, legend, notes
-from tests.unit.report.boards import PATCHY, WITHHELD, board, row
-from tests.unit.report.contests import board_of, three_cells
+from tests.unit.leaderboard.boards import PATCHY, WITHHELD, board, row
+from tests.unit.leaderboard.contests import board_of, three_cells
 
 
 def test_the_caption_names_every_model_once() -> None:

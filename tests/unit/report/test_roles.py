@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.samples import call, cell
-from tests.unit.report.contests import board_of, run_of
+from tests.unit.leaderboard.contests import board_of, run_of
 
 
 def test_each_role_has_its_own_calls_tokens_and_seconds() -> None:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from arena.leaderboard.diagnosis import GuardFinding
 from arena.report.sections.leaderboard import COLUMNS, columns_of, leaderboard_rows, narrowings
-from tests.unit.report.boards import METRIC_NAMES, NOT_DEFINED, PATCHY, SOUND, board, row
+from tests.unit.leaderboard.boards import METRIC_NAMES, NOT_DEFINED, PATCHY, SOUND, board, row
 
 ALWAYS = ["n", "recall", "F1", "tokens"]
 

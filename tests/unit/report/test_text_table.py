@@ -9,7 +9,7 @@ from rich.text import Text
 
 from arena.report.console import print_details
 from arena.report.text import Part, Rows, print_parts, strips
-from tests.unit.report.boards import board, row
+from tests.unit.leaderboard.boards import board, row
 
 WIDE = Rows(("name", *(f"[b]figure\n{n}" for n in range(12))), (("[i]cell", *["0.123456"] * 12),), 1)
 SENTENCE = "Twelve words that go on and on until no line of any terminal holds them. " * 3

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from arena.report.sections.limits import legend, notes
-from tests.unit.report.boards import board, row, spent
+from tests.unit.leaderboard.boards import board, row, spent
 
 
 def test_nothing_is_said_where_everything_is_known() -> None:

@@ -10,7 +10,7 @@ import pytest
 from arena.errors import RunStoreError
 from arena.store import QUESTIONS
 from tests.samples import answered, cell
-from tests.unit.test_store import MANIFEST, new
+from tests.unit.store.test_store import MANIFEST, new
 
 
 @contextmanager

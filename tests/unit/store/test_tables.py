@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from arena.store import QUESTIONS, SCORES
-from tests.unit.test_store import new
+from tests.unit.store.test_store import new
 
 
 def test_a_table_has_a_type_per_column_and_every_value_may_be_missing(tmp_path: Path) -> None:
