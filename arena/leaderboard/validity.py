@@ -301,15 +301,6 @@ def _cut_replies(facts: Facts) -> Iterator[ValidityWarning]:
 
 
 def _failed(facts: Facts) -> Iterator[ValidityWarning]:
-    untold = [one for one in facts.cells if one.n_failed and one.cell not in facts.failed]  # of an older file
-    if untold:
-        total = sum(one.n_failed for one in untold)
-        yield ValidityWarning(
-            code="failed_questions",
-            message=f"{_questions(total)} failed",
-            cells=[one.cell for one in untold],
-            figures={"questions": total},
-        )
     cells: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
     messages: dict[str, str] = {}

@@ -93,7 +93,7 @@ def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=PackageLoader("arena.report.page"),
+        loader=PackageLoader("arena.report", "page/templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -3,13 +3,13 @@
 RUNS_DIR/RUN_ID/
     manifest.json      what was run, on what, with which versions; status running | stopped | finished
     plan.json          which cells are asked which questions (arena.plan)
-    records.jsonl      the journal (arena.journal) of what happened; in input order once the run is finished
+    records.jsonl      the journal (arena.store.journal) of what happened; in input order once the run is finished
     superseded.jsonl   records of failures that were asked again: out of the scores, and paid all the same
     verdicts.jsonl     the journal of what judges said of the records
     paid.jsonl         the ledger of all attempts that were paid for, written ahead (arena.store.paid)
     probe.jsonl        the journal of the latency probe; no part of the results
     labels.jsonl       labels by people, as they were handed in or as the majority of reviewers has it
-    review.jsonl       what reviewers said of the answers (arena.store.review)
+    review.jsonl       what reviewers said of the answers
     calls.jsonl        every model call, one a line, derived from the journals
     scores.parquet     every metric of every question, derived
     questions.parquet  every question of every cell, derived

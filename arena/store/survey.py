@@ -37,7 +37,7 @@ class Survey:
 
 
 def survey(path: Path, runs: Runs | None) -> Survey:
-    """Read through a journal once, parsing no record. Raises as `arena.journal.scan`."""
+    """Read through a journal once, parsing no record. Raises as `arena.store.journal.scan`."""
     found = Survey()
     for line in scan(path, runs):
         if line.key in found.newest:
@@ -55,7 +55,7 @@ class Surveys:
         self._made: dict[str, tuple[object, Survey]] = {}
 
     def of(self, name: str, runs: Runs | None) -> Survey:
-        """The survey of the journal `name`. Raises as `arena.journal.scan`."""
+        """The survey of the journal `name`. Raises as `arena.store.journal.scan`."""
         path = self._folder / name
         try:
             status = path.stat()

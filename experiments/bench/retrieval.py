@@ -1,6 +1,6 @@
 """`arena bench retrieval`: engines on synthetic points, each trial in a process of its own.
 
-One engine at one size, measured here: `python -m experiments.benches.retrieval_trial TRIAL` (JSON in and out).
+One engine at one size, measured here: `python -m experiments.bench.retrieval TRIAL` (JSON in and out).
 
 A trial has a process of its own, so that its peak of memory is nobody else's.
 

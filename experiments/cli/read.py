@@ -201,6 +201,9 @@ def review_import(
     from experiments.studies.review.output import print_review
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
+    from experiments.views.report import renew_report
 
-    found = import_sheets(run_folder, sheets, Reporter(Console(stderr=True), quiet=json), dataset)
+    reporter = Reporter(Console(stderr=True), quiet=json)
+    found = import_sheets(run_folder, sheets, reporter, dataset)
+    renew_report(run_folder, reporter, dataset)
     print_review(found, Console(), json=json)

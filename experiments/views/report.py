@@ -221,8 +221,15 @@ def write_report(
     return target
 
 
+def renew_report(run_folder: Path, reporter: Reporter, data_at: str | None = None) -> None:
+    """Write the page of a run anew whose scores have changed, where it has one."""
+    store = RunStore.open(run_folder, data_at)
+    if (store.folder / REPORT).exists():
+        report_of(store, reporter)
+
+
 def report_of(store: RunStore, reporter: Reporter) -> Path | None:
-    """The page of a run that was just finished.
+    """The page of a run that was just finished, or scored anew.
 
     None for a shard, whose figures mean nothing by themselves, and where the page could not be written: that is said,
     and loses nothing.
@@ -230,7 +237,7 @@ def report_of(store: RunStore, reporter: Reporter) -> Path | None:
     if store.whole_plan().shard is not None:
         return None
     try:
-        return write_report(store.folder, None, reporter)
+        return write_report(store.folder, None, reporter, data_at=store.data_at)
     except (ArenaError, OSError, ValueError, TypeError, LookupError) as error:
         reporter.warn(f"the report was not written ({type(error).__name__}: {error}); the run folder has everything")
         return None

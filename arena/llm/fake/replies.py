@@ -7,7 +7,7 @@ How the fake model fills in a form: the smallest value that a JSON schema allows
 How the fake model judges: by how many words of the claim or question are in the passages.
 
 It reads the form that judgements of this project have: a last line `Reply with one of: yes, no`, whose labels go from
-the best to the worst; passages as in `arena.llm.extractive`; and what is judged on the last line of the form
+the best to the worst; passages as in `arena.llm.fake.judging`; and what is judged on the last line of the form
 `Caption: text` (`Question: ...`, `Claim: ...`). Labels of one letter each, without passages, are taken for kinds of a
 question, from the simple to the complex.
 """

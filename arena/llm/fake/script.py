@@ -17,19 +17,18 @@
         latency_seconds: 1
     replies: ["first", "second"]     # used up in order by calls that no rule applies to
     faults:                          # shares of all calls that meet a fault, whatever the rules say
-      rate_limit: 0.05               # all of them, and what they do: `arena.llm.fake_faults.FaultRates`
+      rate_limit: 0.05               # all of them, and what they do: `FaultRates`
       rate_limit_retry_after: 0.02
       retry_after_seconds: 0.01
       no_usage: 0.02
     seed: 7                          # of the faults; which call meets which is the same at any concurrency
-    tally: "asked.jsonl"             # beside the script: every request, as it is answered (`arena.llm.fake_tally`)
+    tally: "asked.jsonl"             # beside the script: every request, as it is answered
 
 A call that neither covers is answered by built-in rules: what ragas asks a judge by the words that texts share
-(`arena.llm.fake_judge`), any other form with the smallest one that its schema allows (`arena.llm.fake_form`), a
-judgement by the words it shares with the passages (`arena.llm.fake_labels`), all else with a few words of a passage
-(`arena.llm.extractive`). With `replies` used up it fails. A call that meets a 429, a 500, a timeout or a broken
-connection from `faults` uses up neither a rule nor a reply. The file is YAML (where "yes" and "no" need their quotes)
-or JSON.
+(`arena.llm.fake.judging`), any other form with the smallest one that its schema allows, a judgement by the words it
+shares with the passages (`arena.llm.fake.replies`), all else with a few words of a passage. With `replies` used up it
+fails. A call that meets a 429, a 500, a timeout or a broken connection from `faults` uses up neither a rule nor a
+reply. The file is YAML (where "yes" and "no" need their quotes) or JSON.
 
 The faults that the fake model plays at given rates, and which call meets which.
 

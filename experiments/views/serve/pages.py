@@ -137,7 +137,7 @@ def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=PackageLoader("experiments.serving", "pages"),
+        loader=PackageLoader("experiments.views.serve", "pages"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -201,7 +201,7 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from arena.errors import RunStoreError
-from arena.journal import RECORD_LINES, JournalWriter
+from arena.store.journal import RECORD_LINES, JournalWriter
 from tests.samples import answered
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

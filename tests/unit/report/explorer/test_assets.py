@@ -9,7 +9,7 @@ import pytest
 
 from arena.report.explorer import section as assets
 
-FOLDER = Path(str(files("arena.report.page.explorer")))
+FOLDER = Path(str(files("arena.report") / "page" / "explorer"))
 SCRIPT, STYLE = assets.scripts(), assets.styles()
 
 MARKUP = (
