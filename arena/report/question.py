@@ -203,7 +203,8 @@ def figure_text(figure: float | None) -> str:
     """A score, a threshold or seconds to three digits that count, without an exponent; 0.5 stays 0.5."""
     if figure is None:
         return UNDEFINED
-    return f"{Decimal(f'{figure:.3g}'):f}"
+    text = f"{figure:.3g}"
+    return f"{Decimal(text):f}" if "e" in text else text
 
 
 def request_text(request: RetrievalRequest) -> str:

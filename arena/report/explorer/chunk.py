@@ -20,14 +20,11 @@ from arena.report.explorer.columns import (
     Decisions,
     Integers,
     Parts,
-    Planes,
     Records,
     Roles,
     Scores,
-    Steps,
     Verdicts,
     Vocabulary,
-    planes,
 )
 from arena.report.explorer.documents import DocumentShelf, QuestionShelf, RetrievalPool
 from arena.report.question import CellPage, GoldDocument, RoleUse, changed_text, lanes_of, whole_of
@@ -102,9 +99,9 @@ class ScoreCodes:
             by_metric = {score.metric: score for score in scores}
             self._codes.append([self._code(found) if (found := by_metric.get(one)) else 0 for one in self._metrics])
 
-    def written(self) -> Planes:
+    def written(self) -> list[int]:
         """Record by record: scores of one record follow from each other more than those of one metric are alike."""
-        return planes(code for codes in self._codes for code in codes)
+        return [code for codes in self._codes for code in codes]
 
     def _code(self, score: Score) -> int:
         code = self._by_id.get(id(score))
@@ -136,7 +133,7 @@ class Chunk:
         self._pool, self._steps = RetrievalPool(self._words), StepRows(self._words)
         self._scores = ScoreCodes(self._words, metrics)
         self._records, self._verdicts, self._verdict_parts = Records(), Verdicts(), Parts()
-        self._retrieved, self._used, self._cited = Integers(), Steps(), Steps()
+        self._retrieved, self._used, self._cited = list[int](), list[int](), list[int]()
 
     def __contains__(self, slot: int) -> bool:
         return slot in self._questions
@@ -193,9 +190,9 @@ class Chunk:
             "hits": self._pool.hits.written(),
             "beyond": self._pool.beyond.written(),
             "records": self._records.written(),
-            "retrieved": self._retrieved.written(),
-            "used": self._used.written(),
-            "cited": self._cited.written(),
+            "retrieved": self._retrieved,
+            "used": self._used,
+            "cited": self._cited,
             "decisions": self._steps.decisions.written(),
             "decision_parts": self._steps.parts.written(),
             "roles": self._steps.roles.written(),
@@ -208,12 +205,12 @@ class Chunk:
     def _written_questions(self, shelf: DocumentShelf) -> dict[str, Any]:
         ordered = [self._questions[slot] for slot in sorted(self._questions)]
         return {
-            "slot": planes(question.slot for question in ordered),
-            "first_retrieval": planes(question.first_retrieval for question in ordered),
-            "n_documents": planes(len(question.documents) for question in ordered),
-            "documents": planes(number for question in ordered for number in question.shelved(shelf)),
-            "n_gold": planes(len(question.gold) for question in ordered),
-            "gold": planes(label for question in ordered for label in question.labels),
+            "slot": [question.slot for question in ordered],
+            "first_retrieval": Integers(question.first_retrieval for question in ordered).written(),
+            "n_documents": [len(question.documents) for question in ordered],
+            "documents": [number for question in ordered for number in question.shelved(shelf)],
+            "n_gold": [len(question.gold) for question in ordered],
+            "gold": Integers(label for question in ordered for label in question.labels).written(),
         }
 
     def _add_outcome(self, slot: int, cell: int, page: CellPage) -> None:

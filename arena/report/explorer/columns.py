@@ -1,19 +1,11 @@
-"""Columns of numbers and words as short JSON text that compresses well.
+"""What a chunk of questions holds, as tables of columns, and how the page carries them.
 
-A column of integers is written as planes: strings with one digit of every number, to the base 64, the lowest digits
-first. Random digits cost gzip hardly more than their entropy this way, a quarter less than numbers with commas.
-`codec.js` reads what is written here.
+`chunk.js` reads the tables by these names. Rows of a table that belong to a row of another stand in its order, and it
+says how many there are: `n_hits` of a retrieval, `n_decisions` of a record. A `word` is a number in the chunk's
+vocabulary. Documents are numbered per question, in `questions.documents`.
 
-What a chunk of questions holds, as tables of columns. `chunk.js` reads them by these names.
-
-Rows of a table that belong to a row of another stand in its order, and it says how many there are: `n_hits` of a
-retrieval, `n_decisions` of a record. A `word` is a number in the chunk's vocabulary. Documents are numbered per
-question, in `questions.documents`.
-
-The island: gzip members as text, one a line, so that the page can open one without the others.
-
-Line 0 is the table of contents, which names the others by their numbers. Each member is JSON. Its bytes are written to
-the base 85, which takes a sixteenth less than base64; no letter of it means anything in HTML. `codec.js` reads it.
+The island: JSON, as base64 of gzip, a member a line, so that the page can open one without the others. Line 0 is the
+table of contents, which names the others by their numbers.
 """
 
 from __future__ import annotations
@@ -25,77 +17,28 @@ import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from arena.report.question import figure_text
 
-    IntegerArray = NDArray[np.int64]
-
-DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-"""The digits of a plane, from 0 to 63."""
-
-BASE = len(DIGITS)
-
-FIGURE_DIGITS = 3
-"""Digits of a figure that are kept, as in `arena.report.question.figure_text`."""
-
-_NEARLY_HALF = 1e-6
-_TINY = 1e-290  # powers of ten below are no normal floats
-
-Planes = list[str]
 Cut = str | tuple[str, int]
 """A text; or its beginning, and how many characters of it were left out."""
-
-
-def planes(numbers: Iterable[int | None]) -> Planes:
-    """Integers from 0 up, None among them, as planes: 0 stands for None, n + 1 for n. Of no numbers: no planes."""
-    import numpy as np
-
-    return _planes_of(np.asarray([0 if number is None else number + 1 for number in numbers], dtype=np.int64))
-
-
-def _planes_of(left: IntegerArray) -> Planes:
-    """Integers from 0 up as planes."""
-    import numpy as np
-
-    if left.size and left.min() < 0:
-        raise ValueError(f"no column of integers from 0 up: it holds {left.min() - 1}")
-    digits = np.frombuffer(DIGITS.encode("ascii"), dtype=np.uint8)
-    strings: Planes = []
-    while left.size and (left.any() or not strings):
-        strings.append(digits[left % BASE].tobytes().decode("ascii"))
-        left = left // BASE
-    return strings
 
 
 class Integers(list[int | None]):
     """A column of integers from 0 up; None = unknown or not there."""
 
-    def written(self) -> Planes:
-        """As JSON holds it."""
-        return planes(self)
-
-
-class Steps(Integers):
-    """A column of integers from 0 up in which one mostly follows the other; None is not among them."""
-
-    def written(self) -> Planes:
-        """What each adds to the one before it plus one, in zigzag; before the first stands -1."""
-        import numpy as np
-
-        numbers = np.asarray(self, dtype=np.int64)
-        return _planes_of(_zigzag(np.diff(numbers, prepend=-1) - 1) + 1)
+    def written(self) -> list[int]:
+        """As JSON holds it: -1 stands for None."""
+        return [-1 if number is None else number for number in self]
 
 
 class Figures(list[float | None]):
-    """A column of real numbers, kept to three digits that count; None, also of what is not finite."""
+    """A column of real numbers; None, also of what is not finite."""
 
-    def written(self) -> dict[str, Planes]:
-        """Whole numbers of three digits (`m`, zigzag) and powers of ten (`e`, zigzag): `m * 10 ** e`."""
-        wholes, powers = _rounded(self)
-        return {"m": _planes_of(wholes), "e": _planes_of(powers)}
+    def written(self) -> list[str | None]:
+        """As JSON holds it: the text that the page shows, of 0 without a sign."""
+        return [None if figure is None or not math.isfinite(figure) else figure_text(figure or 0.0) for figure in self]
 
 
 class Vocabulary:
@@ -123,34 +66,6 @@ def cut_all(texts: Iterable[str], chars: int | None) -> list[Cut]:
 def n_cut(texts: Sequence[Cut | None]) -> int:
     """How many of them were shortened."""
     return sum(isinstance(text, tuple) for text in texts)
-
-
-def _rounded(figures: Sequence[float | None]) -> tuple[IntegerArray, IntegerArray]:
-    """Per figure its three digits and its power of ten, each in zigzag and plus 1; 0 and 0 of what is not finite."""
-    import numpy as np
-
-    values = np.asarray([math.nan if figure is None else figure for figure in figures], dtype=np.float64)
-    known = np.isfinite(values)
-    usual = known & (np.abs(values) > _TINY)
-    powers = np.floor(np.log10(np.abs(np.where(usual, values, 1.0)))).astype(np.int64) - (FIGURE_DIGITS - 1)
-    scaled = np.where(usual, values, 0.0) / np.power(10.0, powers)
-    wholes = np.rint(scaled).astype(np.int64)
-    near = np.abs(np.abs(scaled - wholes) - 0.5) < _NEARLY_HALF
-    beside = (np.abs(wholes) >= 10**FIGURE_DIGITS) | (np.abs(wholes) < 10 ** (FIGURE_DIGITS - 1))
-    for place in np.flatnonzero(known & (values != 0) & (near | beside)):  # a zero of `scaled` is beside, too
-        wholes[place], powers[place] = _parts(float(values[place]))
-    powers[values == 0] = 0
-    return np.where(known, _zigzag(wholes) + 1, 0), np.where(known, _zigzag(powers) + 1, 0)
-
-
-def _parts(figure: float) -> tuple[int, int]:
-    """What text formatting makes of it, which rounds a half as the figure's own digits say."""
-    mantissa, _, exponent = f"{figure:.{FIGURE_DIGITS - 1}e}".partition("e")
-    return int(mantissa.replace(".", "")), int(exponent) - (FIGURE_DIGITS - 1)
-
-
-def _zigzag(numbers: IntegerArray) -> IntegerArray:
-    return numbers * 2 ^ (numbers >> 63)
 
 
 class Table:
@@ -182,7 +97,7 @@ class Retrievals(Table):
 class Hits(Table):
     """Passages found. `passage` is a word (None: its id is the document's); `start`, `end`: None = all of it."""
 
-    document: Steps = field(default_factory=Steps)
+    document: Integers = field(default_factory=Integers)
     passage: Integers = field(default_factory=Integers)
     start: Integers = field(default_factory=Integers)
     end: Integers = field(default_factory=Integers)
@@ -311,7 +226,6 @@ class Scores(Table):
 
 
 LEVEL = 8  # 9 takes twice as long for a thousandth
-_SAFE = bytes.maketrans(b"&<>", b",./")
 
 
 def member(content: Any) -> bytes:
@@ -335,13 +249,7 @@ def _compressed(text: bytes) -> bytes:
 
 def island_chars(member_bytes: int) -> int:
     """Characters of a member of so many bytes in the island, its line end included."""
-    whole, rest = divmod(member_bytes, 4)
-    return 5 * whole + (rest + 1 if rest else 0) + 1
-
-
-def as_line(content: bytes) -> str:
-    """Bytes as text: four of them in five letters, those of `base64.b85encode` but `&<>`, which are `,./`."""
-    return base64.b85encode(content).translate(_SAFE).decode("ascii")
+    return 4 * math.ceil(member_bytes / 3) + 1
 
 
 class Lines:
@@ -357,4 +265,4 @@ class Lines:
 
     def island(self, contents: Any) -> str:
         """All of it, with `contents` as its first line."""
-        return "\n".join(map(as_line, (member(contents), *self._members)))
+        return "\n".join(base64.b64encode(one).decode() for one in (member(contents), *self._members))

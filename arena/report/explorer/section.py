@@ -30,13 +30,13 @@ from arena.report.explorer.columns import (
     FLAGS,
     OUTCOMES,
     Cut,
+    Integers,
     Lines,
     Vocabulary,
     island_chars,
     member,
     members,
     n_cut,
-    planes,
 )
 from arena.report.explorer.documents import DocumentShelf
 from arena.report.names import marks_of
@@ -123,12 +123,12 @@ def written_list(table: ScoreTable, questions: Sequence[Question], dataset: Data
         "id": [question.question_id for question in questions],
         "text": [_cut(question.text, chars) for question in questions],
         "kind": [question.kind for question in questions],
-        "hops": planes(question.hops for question in questions),
+        "hops": Integers(question.hops for question in questions).written(),
         "shape": [question.hop_shape for question in questions],
         "gold": [[_cut(one, chars) for one in dataset.gold[question.question_id].answers] for question in questions],
-        "answerable": planes(int(dataset.gold[question.question_id].answerable) for question in questions),
-        "outcome": planes(_outcome(cell, question_id) for cell, question_id in pairs),
-        "finding": planes(findings.number(_finding(cell, question_id)) for cell, question_id in pairs),
+        "answerable": [int(dataset.gold[question.question_id].answerable) for question in questions],
+        "outcome": Integers(_outcome(cell, question_id) for cell, question_id in pairs).written(),
+        "finding": Integers(findings.number(_finding(cell, question_id)) for cell, question_id in pairs).written(),
         "findings": findings.written(),
     }
 
@@ -139,7 +139,7 @@ class Answers:
     def __init__(self, table: ScoreTable, questions: Sequence[Question]) -> None:
         self._distinct = Vocabulary()
         answers = (cell.answers.get(one.question_id) for one in questions for cell in table.cells)
-        self._numbers = planes([self._distinct.number(answer) for answer in answers])
+        self._numbers = Integers(self._distinct.number(answer) for answer in answers).written()
 
     def written(self, chars: int | None) -> dict[str, Any]:
         """Distinct answers, cut to `chars` characters (None: whole), and the number of each, as in `written_list`."""
@@ -250,7 +250,6 @@ def _longest(lengths: Sequence[Length], make: Callable[[Length], Made], fits: Ca
 
 
 SCRIPTS = (
-    "codec.js",
     "archive.js",
     "chunk.js",
     "dom.js",
@@ -296,7 +295,7 @@ LIST_CHARS = 4_000
 class ExplorerSection:
     """The explorer of one run.
 
-    `island`: text for an element that is no script to the browser (see `framing`); `html`, `script` and `style` name
+    `island`: text for an element that is no script to the browser (see `columns`); `html`, `script` and `style` name
     nothing outside the page. The script needs the element with the id `explorer-payload`.
     """
 

@@ -2,10 +2,9 @@
 /* What the page's scripts share. Text from the run only ever becomes text: textContent, never markup. */
 const arena = {};
 
-/* The text that the element holds as base64 of gzip. */
-arena.inflate = async function (elementId) {
-  const packed = atob(document.getElementById(elementId).textContent.trim());
-  const bytes = Uint8Array.from(packed, (one) => one.charCodeAt(0));
+/* The text that is packed as base64 of gzip. */
+arena.inflated = async function (packed) {
+  const bytes = Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).text();
 };

@@ -4,7 +4,7 @@ arena.drawn = new Set();
 
 arena.plotly = function () {
   if (!arena.loading) {
-    arena.loading = arena.inflate("plotly").then((source) => {
+    arena.loading = arena.inflated(document.getElementById("plotly").textContent.trim()).then((source) => {
       arena.withoutMaps(source);
       const script = document.createElement("script");
       script.textContent = source;

@@ -9,54 +9,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.report.explorer.columns import DIGITS
-
-Column = list[str] | dict[str, list[str]]
-
 
 def opened(line: str) -> Any:
     """The JSON of a line."""
-    packed = base64.b85decode(line.translate(str.maketrans(",./", "&<>")))
-    return json.loads(gzip.decompress(packed))
+    return json.loads(gzip.decompress(base64.b64decode(line, validate=True)))
 
 
-def integers(planes: Sequence[str]) -> list[int | None]:
-    if not planes:
-        return []
-    numbers = [
-        sum(DIGITS.index(digit) * 64**power for power, digit in enumerate(one)) for one in zip(*planes, strict=True)
-    ]
-    return [None if number == 0 else number - 1 for number in numbers]
+def integers(column: Sequence[int]) -> list[int | None]:
+    return [None if number < 0 else number for number in column]
 
 
-def known(planes: Sequence[str]) -> list[int]:
-    return [number for number in integers(planes) if number is not None]
+def figures(column: Sequence[str | None]) -> list[float | None]:
+    return [None if text is None else float(text) for text in column]
 
 
-def steps(planes: Sequence[str]) -> list[int]:
-    numbers, before = [], -1
-    for zigzag in known(planes):
-        before += unzigzag(zigzag) + 1
-        numbers.append(before)
-    return numbers
+REAL = {"score", "threshold", "value", "low", "high", "usd"}
 
 
-def figures(column: Mapping[str, Sequence[str]]) -> list[float | None]:
-    pairs = zip(integers(column["m"]), integers(column["e"]), strict=True)
-    return [None if m is None or e is None else float(f"{unzigzag(m)}e{unzigzag(e)}") for m, e in pairs]
-
-
-def unzigzag(number: int) -> int:
-    return -(number + 1) // 2 if number % 2 else number // 2
-
-
-def rows(table: Mapping[str, Column], stepped: Sequence[str] = ()) -> list[dict[str, Any]]:
+def rows(table: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     columns = {
-        name: steps(column)  # type: ignore[arg-type]
-        if name in stepped
-        else integers(column)
-        if isinstance(column, list)
-        else figures(column)
+        name: figures(column) if name in REAL or name.endswith("_seconds") else integers(column)
         for name, column in table.items()
     }
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
@@ -114,9 +86,9 @@ class ReadChunk:
         self.records = rows(numbers["records"])
         self.questions = self._read_questions()
         self.pool = self._read_pool(lanes)
-        self.scores, self.codes = rows(numbers["scores"]), known(numbers["codes"])
-        self.retrieved = iter(known(numbers["retrieved"]))
-        self.used, self.cited = iter(steps(numbers["used"])), iter(steps(numbers["cited"]))
+        self.scores, self.codes = rows(numbers["scores"]), numbers["codes"]
+        self.retrieved = iter(numbers["retrieved"])
+        self.used, self.cited = iter(numbers["used"]), iter(numbers["cited"])
         self.decisions, self.parts = iter(rows(numbers["decisions"])), iter(rows(numbers["decision_parts"]))
         self.roles = iter(rows(numbers["roles"]))
         verdict_parts = iter(rows(numbers["verdict_parts"]))
@@ -129,7 +101,7 @@ class ReadChunk:
 
     def _read_questions(self) -> dict[int, dict[str, Any]]:
         tables = self.numbers["questions"]
-        documents, gold = iter(known(tables["documents"])), iter(known(tables["gold"]))
+        documents, gold = iter(tables["documents"]), iter(integers(tables["gold"]))
         head = {name: tables[name] for name in ("slot", "first_retrieval", "n_documents", "n_gold")}
         return {
             one["slot"]: one
@@ -141,7 +113,7 @@ class ReadChunk:
         }
 
     def _read_pool(self, lanes: dict[str, Any]) -> list[dict[str, Any]]:
-        hits = rows(self.numbers["hits"], ["document"])
+        hits = rows(self.numbers["hits"])
         for name, lane in lanes.items():
             scores = iter(figures(lane["score"]))
             for hit, rank in zip(hits, integers(lane["rank"]), strict=True):

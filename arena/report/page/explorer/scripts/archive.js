@@ -7,7 +7,7 @@ class Archive {
 
   /* The JSON of a line. */
   line(number) {
-    if (!this.kept.has(number)) this.kept.set(number, opened(this.lines[number]));
+    if (!this.kept.has(number)) this.kept.set(number, arena.inflated(this.lines[number]).then(JSON.parse));
     return this.kept.get(number);
   }
 
@@ -22,7 +22,7 @@ class Archive {
   /* Every answer, question by question through the cells; null where there is none. */
   async answers() {
     const { texts, number } = await this.line((await this.contents()).answers);
-    this.allAnswers ||= Array.from(integers(number), (place) => (place < 0 ? null : texts[place]));
+    this.allAnswers ||= number.map((place) => (place < 0 ? null : texts[place]));
     return this.allAnswers;
   }
 

@@ -1,10 +1,10 @@
-/* Some questions with all that their cells made of them: the tables of `tables.py`. */
-function table(written, stepped = []) {
-  const columns = {};
-  for (const [name, column] of Object.entries(written)) {
-    columns[name] = stepped.includes(name) ? steps(column) : Array.isArray(column) ? integers(column) : figures(column);
-  }
-  return columns;
+/* Some questions with all that their cells made of them: the tables of `columns.py`; of an integer, -1 is None. */
+
+/* Where the rows of each owner begin: counts 2, 0, 3 are 0, 2, 2, 5. */
+function offsets(counts) {
+  const starts = [0];
+  for (const count of counts) starts.push(starts[starts.length - 1] + count);
+  return starts;
 }
 
 /* The rows `from` to `to` of a table, end exclusive, as objects. */
@@ -31,23 +31,22 @@ class Chunk {
   constructor(numbers, words, lanes, contents) {
     this.words = words;
     this.contents = contents;
-    this.questions = table(numbers.questions);
+    this.questions = numbers.questions;
     this.documents = new Owned(this.questions.n_documents, { number: this.questions.documents });
     this.gold = new Owned(this.questions.n_gold, { label: this.questions.gold });
     this.readRetrievals(numbers, lanes || {});
     this.readRecords(numbers);
-    this.scores = table(numbers.scores);
-    this.codes = integers(numbers.codes);
+    this.scores = numbers.scores;
+    this.codes = numbers.codes;
   }
 
   readRetrievals(numbers, lanes) {
-    this.retrievals = table(numbers.retrievals);
+    this.retrievals = numbers.retrievals;
     const { n_hits: kept, n_dropped: dropped } = this.retrievals;
-    const hits = table(numbers.hits, ["document"]);
+    const hits = numbers.hits;
     this.hits = new Owned(kept.map((count, place) => count + dropped[place]), hits);
-    this.beyond = new Owned(this.retrievals.n_gold_beyond, table(numbers.beyond));
-    this.lanes = Object.entries(lanes).map(([name, written]) => {
-      const lane = table(written);
+    this.beyond = new Owned(this.retrievals.n_gold_beyond, numbers.beyond);
+    this.lanes = Object.entries(lanes).map(([name, lane]) => {
       const scores = offsets(lane.rank.map((rank) => (rank < 0 ? 0 : 1)));
       const placed = (hit) => ({ rank: lane.rank[hit], score: lane.score[scores[hit]] });
       return { name, at: (hit) => (lane.rank[hit] < 0 ? null : placed(hit)) };
@@ -55,16 +54,16 @@ class Chunk {
   }
 
   readRecords(numbers) {
-    this.records = table(numbers.records);
-    this.verdicts = table(numbers.verdicts);
-    this.retrieved = new Owned(this.records.n_retrievals, { place: integers(numbers.retrieved) });
-    this.used = new Owned(this.records.n_used, { document: steps(numbers.used) });
-    this.cited = new Owned(this.records.n_cited, { document: steps(numbers.cited) });
-    const decisions = table(numbers.decisions);
+    this.records = numbers.records;
+    this.verdicts = numbers.verdicts;
+    this.retrieved = new Owned(this.records.n_retrievals, { place: numbers.retrieved });
+    this.used = new Owned(this.records.n_used, { document: numbers.used });
+    this.cited = new Owned(this.records.n_cited, { document: numbers.cited });
+    const decisions = numbers.decisions;
     this.decisions = new Owned(this.records.n_decisions, decisions);
-    this.decisionParts = new Owned(decisions.n_parts, table(numbers.decision_parts));
-    this.roles = new Owned(this.records.n_roles, table(numbers.roles));
-    this.verdictParts = new Owned(this.verdicts.n_parts, table(numbers.verdict_parts));
+    this.decisionParts = new Owned(decisions.n_parts, numbers.decision_parts);
+    this.roles = new Owned(this.records.n_roles, numbers.roles);
+    this.verdictParts = new Owned(this.verdicts.n_parts, numbers.verdict_parts);
   }
 
   /* The text of a word; null stands for None. */

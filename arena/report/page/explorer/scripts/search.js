@@ -25,10 +25,10 @@ class Questions {
     this.list = list;
     this.size = list.id.length;
     this.n = contents.cells.length;
-    this.hops = integers(list.hops);
-    this.answerable = integers(list.answerable);
-    this.outcomes = integers(list.outcome);
-    this.findings = integers(list.finding);
+    this.hops = list.hops;
+    this.answerable = list.answerable;
+    this.outcomes = list.outcome;
+    this.findings = list.finding;
     this.places = new Map(list.id.map((id, place) => [id, place]));
     this.answers = null;
   }
