@@ -9,12 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.leaderboard.build import Leaderboard
-from arena.report.sections.breakdown import print_breakdown, print_gaps
-from arena.report.sections.comparisons import print_comparisons
-from arena.report.sections.contamination import print_contamination
-from arena.report.sections.controllers import print_controllers
-from arena.report.sections.failures import print_diagnosis, print_failures
-from arena.report.sections.judges import print_abstention, print_judges
+from arena.report.names import marks_of
+from arena.report.section import print_section
+from arena.report.sections.breakdown import breakdown, gap
+from arena.report.sections.comparisons import comparisons
+from arena.report.sections.contamination import contamination
+from arena.report.sections.controllers import controllers
+from arena.report.sections.failures import diagnosis, failures
+from arena.report.sections.judges import abstention, judges
 from arena.report.sections.leaderboard import Column, columns_of, leaderboard_rows, narrowings
 from arena.report.sections.limits import caption, legend, notes
 from arena.report.text import natural_chars, text_blocks, text_table
@@ -75,17 +77,13 @@ def _escaped(text: str) -> str:
 
 
 def print_details(board: Leaderboard, console: Console) -> None:
-    """All parts, in the order in which one asks; a part without anything to say prints nothing.
+    """All sections, in the order in which one asks; one without anything to say prints nothing.
 
     Which differences count, and how far that is memory; why answers fail, and where to act; what controllers and judges
     did; the same by kind and hops.
     """
-    print_comparisons(board, console)
-    print_gaps(board, console)
-    print_contamination(board, console)
-    print_abstention(board, console)
-    print_failures(board, console)
-    print_diagnosis(board, console)
-    print_controllers(board, console)
-    print_judges(board, console)
-    print_breakdown(board, console)
+    marks = marks_of(board)
+    for topic in (comparisons, gap, contamination, abstention, failures, diagnosis, controllers):
+        print_section(topic(board, marks), console)
+    print_section(judges(board), console)
+    print_section(breakdown(board, marks), console)

@@ -10,13 +10,13 @@ from arena.llm.providers import is_fake
 from arena.report import source as assets
 from arena.report.explorer.section import ExplorerSection, explorer_section
 from arena.report.names import Mark, marks_of
-from arena.report.sections.breakdown import breakdown_grids, heat_grids, hop_view
-from arena.report.sections.comparisons import comparisons_view
-from arena.report.sections.contamination import contamination_view
-from arena.report.sections.controllers import controllers_view
-from arena.report.sections.failures import failures_view, symptoms_view
+from arena.report.sections.breakdown import breakdown, gap, heat_grids, hop_view
+from arena.report.sections.comparisons import comparisons
+from arena.report.sections.contamination import contamination
+from arena.report.sections.controllers import controllers
+from arena.report.sections.failures import diagnosis, failures, failures_figure
 from arena.report.sections.headline import headline
-from arena.report.sections.judges import abstention_grid, judges_grid
+from arena.report.sections.judges import abstention, judges
 from arena.report.sections.leaderboard import board_view
 from arena.report.sections.limits import caption, legend, limits, warnings
 from arena.report.sections.provenance import card_views, papers_grid, provenance
@@ -56,28 +56,30 @@ def _views(source: PageSource) -> dict[str, Any]:
         "table": board_view(board, marks),
         "plane": plane_view(board, marks),
         "heats": heat_grids(board, marks),
-        "comparisons": comparisons_view(board, marks),
+        "comparisons": comparisons(board, marks),
         "hops": hop_view(board, marks),
-        "breakdowns": breakdown_grids(board, marks),
-        "failures": failures_view(board, marks),
-        "symptoms": symptoms_view(board, marks),
+        "breakdown": breakdown(board, marks),
+        "failures": failures(board, marks),
+        "diagnosis": diagnosis(board, marks),
         "roles": roles_view(board, marks),
         "latency": latency_view(board, marks),
-        "contamination": contamination_view(board, marks),
-        "controllers": controllers_view(board, marks),
-        "judges": judges_grid(board),
-        "abstention": abstention_grid(board, marks),
+        "contamination": contamination(board, marks),
+        "gap": gap(board, marks),
+        "controllers": controllers(board, marks),
+        "judges": judges(board),
+        "abstention": abstention(board, marks),
         "cards": card_views(board, marks, source.cards),
         "papers": papers_grid(board, marks, source.papers),
         "limits": limits(board, marks, source.manifest),
         "provenance": provenance(board, source.manifest, source.reproduce),
     }
-    return shown | {"marks": marks, "island": island(_figures(shown, marks))}
+    figures = _figures(shown, marks) | {"failures": failures_figure(board, marks)}
+    return shown | {"marks": marks, "island": island(figures)}
 
 
 def _figures(shown: dict[str, Any], marks: tuple[Mark, ...]) -> dict[str, Any]:
     """What scripts draw and filter."""
-    drawn = ("plane", "hops", "failures", "roles", "latency")
+    drawn = ("plane", "hops", "roles", "latency")
     return {
         "cells": [
             {"name": one.name, "strategy": one.strategy, "mode": one.mode, "hue": one.hue, "shape": one.shape}

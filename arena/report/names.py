@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.validity import sentences
-from arena.report.figures import Phrase
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell
 
 AnyCell = CellSummary | Cell
@@ -127,18 +126,6 @@ def listed(names: Sequence[str], at_most: int = 4) -> str:
 def counted(count: int, noun: str) -> str:
     """As in `1 cell` and `12 cells`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def joined(*phrases: Phrase) -> Phrase:
-    """One phrase after the other."""
-    return tuple(part for phrase in phrases for part in phrase)
-
-
-def cell_title(cell: CellSummary, board: Leaderboard) -> str:
-    """As in `corrective, hybrid at T1, k=5`: the tier where it has one, the setting where namesakes differ in one."""
-    tier = f" at {cell.fidelity_tier}" if cell.fidelity_tier else ""
-    setting = setting_of(cell, board.cells)
-    return f"{cell.strategy}, {cell.retrieval_mode}{tier}" + (f", {setting}" if setting else "")
 
 
 def short_names(board: Leaderboard) -> dict[str, str]:

@@ -5,7 +5,7 @@ A terminal, Markdown and a page draw the same section. A page keeps the place in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -27,7 +27,8 @@ class Grid:
     """A table. The first `n_names` columns are names, the others figures.
 
     `key`: what scripts know it by (empty: they do not). `heats`: per row and column a shade from 0 to 10, None = none;
-    empty where nothing is shaded. `turned`: text shows rows side by side.
+    empty where nothing is shaded. `turned`: text shows rows side by side, and calls what
+    then stand in the first column so; empty: it does not.
     """
 
     headings: tuple[str, ...]
@@ -36,7 +37,7 @@ class Grid:
     caption: str = ""
     key: str = ""
     heats: tuple[tuple[int | None, ...], ...] = ()
-    turned: bool = False
+    turned: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class Block:
     more: Grid | None = None
     notes: tuple[Line, ...] = ()
     folded: str = ""
+
+    @property
+    def label(self) -> str:
+        """The heading as text."""
+        return entry_text(self.heading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ def rows_of(grid: Grid) -> Rows:
     figures = [tuple(map(entry_text, row[1:])) for row in grid.rows]
     if grid.turned:
         headings = ("\n".join(filter(None, named)).replace(", ", "\n") for named in names)
-        return Rows(("", *headings), tuple(zip(grid.headings[1:], *figures, strict=True)), 1)
+        return Rows((grid.turned, *headings), tuple(zip(grid.headings[1:], *figures, strict=True)), 1)
     rows = tuple((*named, *texts) for named, texts in zip(names, figures, strict=True))
     return Rows((*("strategy", "mode", "setting")[:n_names], *grid.headings[1:]), rows, n_names)
 
@@ -101,16 +107,15 @@ def print_section(section: Section | None, console: Console) -> None:
 
 def _block_parts(block: Block, console: Console) -> list[Part]:
     parts: list[Part] = []
-    if block.heading:
-        parts.append(Text(entry_text(block.heading), style="bold"))
-    if block.lead:
-        parts.append(Text(entry_text(block.lead)))
+    heading, lead = Text(block.label, style="bold"), Text(entry_text(block.lead))
+    if block.heading or block.lead:
+        parts.append(Text(": ").join([heading, lead]) if heading and lead else heading or lead)
     if block.grid is not None:
         rows = rows_of(block.grid)
         parts += strips(rows, console) if block.grid.turned else [rows]
     return [*parts, *map(entry_text, block.notes)]
 
 
-def lines(sentences: Sequence[str]) -> tuple[Line, ...]:
+def lines(sentences: Iterable[str]) -> tuple[Line, ...]:
     """Sentences without figures of their own."""
     return tuple((one,) for one in sentences)

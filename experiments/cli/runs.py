@@ -58,7 +58,8 @@ def judge(
         arena judge runs/RUN_ID --labels people.jsonl
     """
     from arena.report.console import print_leaderboard
-    from arena.report.sections.judges import print_judges
+    from arena.report.section import print_section
+    from arena.report.sections.judges import judges
     from experiments.run.judging import judge_folder
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
@@ -76,7 +77,7 @@ def judge(
         return
     console = Console()
     print_leaderboard(board, console)
-    print_judges(board, console)
+    print_section(judges(board), console)
 
 
 def merge(

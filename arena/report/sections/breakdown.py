@@ -1,105 +1,88 @@
-"""The headline metric of every cell by what was asked, below the leaderboard.
-
-How far each reader gets from knowing by heart to reading the gold, below the leaderboard.
-
-What is found and answered by what was asked: hop by hop, and by kind, number of hops and shape.
-
-Strategy by retrieval mode: one shaded table for each of the figures one chooses by.
-"""
+"""What is found and answered by what was asked, by retrieval mode, and on the way from memory to the gold."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
 from arena.leaderboard.build import CellSummary, Leaderboard
-from arena.leaderboard.schema import MetricSummary
-from arena.report.figures import Quote, Quotes, metric_text, path_of, signed_interval_text, signed_text
-from arena.report.names import Mark, metric_name, names_of, short_names
-from arena.report.section import Entry, Grid
+from arena.report.figures import Quote, Quotes, metric_text, path_of
+from arena.report.names import Mark, metric_name
+from arena.report.section import Block, Entry, Grid, Line, Section
 from arena.report.sections.leaderboard import SECONDS, TOKENS, metric_quote
-from arena.report.text import Part, Rows, print_parts
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
 
 _SHOWN = ("retrieval_recall", "answer_f1")
+_BY = {"kind": "kind", "hops": "number of hops", "hop_shape": "shape of the chain"}
 
 
-def print_breakdown(board: Leaderboard, console: Console) -> None:
-    """Print a table per attribute and metric; nothing where all questions are alike."""
-    for heading, rows in breakdown_tables(board):
-        print_parts((Text(heading, style="bold"), rows), console)
-
-
-def breakdown_tables(board: Leaderboard) -> Iterator[tuple[str, Rows]]:
-    """Heading and rows of each: cells down, values of the attribute across; cells without the metric left out."""
+def breakdown(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
+    """A table per attribute and headline metric; None where all questions are alike."""
     attributes = dict.fromkeys(name for cell in board.cells for name in cell.breakdown)
-    for attribute in attributes:
-        for metric in _SHOWN:
-            cells = [cell for cell in board.cells if _has(metric, cell.breakdown.get(attribute, {}))]
-            if cells:
-                values = tuple(dict.fromkeys(value for cell in cells for value in cell.breakdown[attribute]))
-                headings, names = names_of(cells)
-                rows = tuple(
-                    (*named, *(metric_text(cell.breakdown[attribute].get(value, {}).get(metric)) for value in values))
-                    for cell, named in zip(cells, names, strict=True)
-                )
-                yield f"{metric} by {attribute}", Rows((*headings, *values), rows, len(headings))
+    tables = [(one, metric, _having(board, marks, one, metric)) for one in attributes for metric in _SHOWN]
+    blocks = tuple(_by_attribute(board, *table) for table in tables if table[2])
+    return Section("Breakdown", "the headline metrics by what was asked.", blocks) if blocks else None
 
 
-def _has(metric: str, groups: dict[str, dict[str, MetricSummary]]) -> bool:
-    return any(metric in group and group[metric].coverage is not None for group in groups.values())
+def _having(board: Leaderboard, marks: Sequence[Mark], attribute: str, metric: str) -> list[Mark]:
+    """The cells that have the metric for any value of the attribute."""
+    return [
+        mark
+        for mark in marks
+        if any(
+            metric in group and group[metric].coverage is not None
+            for group in board.cells[mark.place].breakdown.get(attribute, {}).values()
+        )
+    ]
 
 
-_LEGEND = (
-    "Gap: share of the way from closed_book (0) to oracle (1) in answer F1, on the questions that all three have a "
+def _by_attribute(board: Leaderboard, attribute: str, metric: str, marks: Sequence[Mark]) -> Block:
+    """Cells down, values of the attribute across."""
+    quotes, cells = Quotes(board), board.cells
+    values = tuple(dict.fromkeys(value for mark in marks for value in cells[mark.place].breakdown[attribute]))
+
+    def figure(mark: Mark, value: str) -> Quote:
+        path = path_of("cells", mark.place, "breakdown", attribute, value, metric)
+        return metric_quote(quotes, path, cells[mark.place], metric)
+
+    rows: list[tuple[Entry, ...]] = [(mark, *(figure(mark, value) for value in values)) for mark in marks]
+    caption = f"{metric_name(metric)} by {_BY.get(attribute, attribute)}"
+    return Block(heading=(caption,), grid=Grid(("cell", *values), tuple(rows), caption=caption), folded=caption)
+
+
+_GAP_LEGEND = (
+    "share of the way from closed_book (0) to oracle (1) in answer F1, on the questions that all three have a "
     "score for, with its 95% interval (paired bootstrap), and that share per 1,000 tokens of a question."
 )
 
 
-def print_gaps(board: Leaderboard, console: Console) -> None:
-    """Print nothing for a board without controls. Names come from data and are never taken for markup."""
-    rows, notes = gap_rows(board), list(gap_notes(board))
-    parts: list[Part] = [Text(_LEGEND, style="dim"), *([rows] if rows.rows else []), *notes]
-    if rows.rows or notes:
-        print_parts(parts, console)
-
-
-def gap_rows(board: Leaderboard) -> Rows:
-    """A row per cell between the controls whose share is known."""
-    headings, names = names_of(board.cells)
-    rows = tuple(
-        (
-            *named,
-            f"{cell.gap.n:,}",
-            signed_text(cell.gap.recovered),
-            signed_interval_text(cell.gap.ci_low, cell.gap.ci_high),
-            signed_text(cell.gap.per_thousand_tokens),
-        )
-        for cell, named in zip(board.cells, names, strict=True)
-        if cell.gap is not None and cell.gap.withheld is None
-    )
-    return Rows((*headings, "n", "recovered", "95% interval", "per 1,000 tokens"), rows, len(headings))
-
-
-def gap_notes(board: Leaderboard) -> Iterator[str]:
-    """A sentence per reason why shares are withheld, with the cells that it concerns."""
-    names = short_names(board)
+def gap(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
+    """A row per cell between the controls whose share is known, and a sentence per reason why others are withheld."""
+    quotes, rows = Quotes(board), []
     withheld: dict[str, list[str]] = {}
-    for cell in board.cells:
-        if cell.gap is not None and cell.gap.withheld is not None:
-            withheld.setdefault(cell.gap.withheld, []).append(names[cell.cell])
-    for reason, cells in withheld.items():
-        yield f"withheld, {reason}: {', '.join(cells)}."
+    for mark in marks:
+        known, at = board.cells[mark.place].gap, path_of("cells", mark.place, "gap")
+        if known is not None and known.withheld is not None:
+            withheld.setdefault(known.withheld, []).append(mark.name)
+        elif known is not None:
+            rows.append(
+                (
+                    mark,
+                    quotes.quote("count", f"{at}.n"),
+                    quotes.quote("signed", f"{at}.recovered"),
+                    quotes.quote("interval", f"{at}.ci_low", f"{at}.ci_high"),
+                    quotes.quote("signed", f"{at}.per_thousand_tokens"),
+                )
+            )
+    notes: list[Line] = [(f"withheld, {reason}: {', '.join(cells)}.",) for reason, cells in withheld.items()]
+    grid = Grid(("cell", "n", "recovered", "95% interval", "per 1,000 tokens"), tuple(rows)) if rows else None
+    return Section("Gap", _GAP_LEGEND, (Block(grid=grid, notes=tuple(notes)),)) if rows or notes else None
 
 
 _HOP = re.compile(r"hop_(\d+)_recall")
-_BY = {"kind": "kind", "hops": "number of hops", "hop_shape": "shape of the chain"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,50 +131,9 @@ def _points(board: Leaderboard, place: int, hops: Sequence[int]) -> list[dict[st
     ]
 
 
-def breakdown_grids(board: Leaderboard, marks: Sequence[Mark]) -> tuple[Grid, ...]:
-    """A table per attribute and headline metric: cells down, values across; cells without the metric left out."""
-    quotes = Quotes(board)
-    attributes = dict.fromkeys(name for cell in board.cells for name in cell.breakdown)
-    found = []
-    for attribute in attributes:
-        for metric in _SHOWN:
-            cells = [mark for mark in marks if _has_breakdown_view(board, mark.place, attribute, metric)]
-            values = list(
-                dict.fromkeys(value for mark in cells for value in board.cells[mark.place].breakdown[attribute])
-            )
-            if cells:
-                found.append(
-                    Grid(
-                        ("cell", *values),
-                        tuple(
-                            (
-                                mark,
-                                *(
-                                    metric_quote(
-                                        quotes,
-                                        path_of("cells", mark.place, "breakdown", attribute, value, metric),
-                                        board.cells[mark.place],
-                                        metric,
-                                    )
-                                    for value in values
-                                ),
-                            )
-                            for mark in cells
-                        ),
-                        caption=f"{metric_name(metric)} by {_BY.get(attribute, attribute)}",
-                    )
-                )
-    return tuple(found)
-
-
 def _mean(board: Leaderboard, place: int, hop: int) -> float | None:
     summary = board.cells[place].metrics.get(f"hop_{hop}_recall")
     return summary.mean if summary else None
-
-
-def _has_breakdown_view(board: Leaderboard, place: int, attribute: str, metric: str) -> bool:
-    groups = board.cells[place].breakdown.get(attribute, {})
-    return any(metric in group and group[metric].coverage is not None for group in groups.values())
 
 
 _METRICS = ("answer_f1", "answer_accuracy", "retrieval_recall", "full_recall", "faithfulness", "lexical_faithfulness")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from typing import Any
+
+from rich.console import Console
 
 from arena.leaderboard.build import CellSummary, DatasetSummary, Leaderboard
 from arena.leaderboard.cells import PriceSource, SpendingSummary
 from arena.leaderboard.schema import LatencySummary, MetricSummary, Ranks, TokenSummary
+from arena.report.section import Section, print_section
 from arena.types import Scalar
 
 SOUND = MetricSummary(
@@ -106,3 +110,10 @@ def board(*cells: CellSummary) -> Leaderboard:
     world = DatasetSummary(name="world", fingerprint="data_0", n_documents=240, n_questions=60)
     prices = PriceSource(source="a-list 1.2", as_of="2026-01-31", own=[])
     return Leaderboard(run_id="r1", fingerprint="run_0", dataset=world, prices=prices, cells=list(cells))
+
+
+def printed(section: Section | None, width: int = 100, *, terminal: bool = False) -> str:
+    """The section in a terminal, or in a pipe."""
+    out = io.StringIO()
+    print_section(section, Console(file=out, width=width, force_terminal=terminal, color_system=None))
+    return out.getvalue()

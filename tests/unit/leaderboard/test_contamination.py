@@ -9,7 +9,9 @@ import pytest
 from arena.datasets.world import make_world
 from arena.leaderboard.build import Leaderboard, build_leaderboard
 from arena.leaderboard.contamination import ContaminationProbe
-from arena.report.sections.contamination import left_out_note, plain, verdict
+from arena.report.figures import Quotes
+from arena.report.section import entry_text
+from arena.report.sections.contamination import left_out_note, verdict
 from arena.scoring import score_records
 from arena.types import Cell, Dataset, Gold, Question, RunRecord
 from tests.samples import answered, cell, failed
@@ -32,6 +34,12 @@ def board_of(closed: Say | None, reader: Say | None = None, dataset: Dataset = W
             )
     table = score_records(records, dataset)
     return build_leaderboard(table, dataset, run_id="r", fingerprint="run_0", tiers={}, seed=0)
+
+
+def said_of(closed: Say | None, reader: Say | None = None) -> str:
+    """The verdict on the model."""
+    board = board_of(closed, reader)
+    return entry_text(verdict(0, board.contamination[0], Quotes(board)))
 
 
 def probe_of(closed: Say) -> ContaminationProbe:
@@ -60,7 +68,7 @@ def test_answers_that_belong_to_other_questions_are_chance() -> None:
     assert whole.metrics["answer_f1"].chance is not None
     assert whole.metrics["answer_f1"].p is not None
     assert whole.metrics["answer_f1"].p > 0.05
-    assert "no better than chance" in plain(verdict(probe))
+    assert "no better than chance" in said_of(of_another)
 
 
 def test_a_third_known_by_heart_is_found_with_its_share() -> None:
@@ -74,7 +82,7 @@ def test_a_third_known_by_heart_is_found_with_its_share() -> None:
     assert em.p_adjusted is not None
     assert em.p_adjusted < 0.01
     assert em.ci_low <= em.above
-    assert plain(verdict(probe)).startswith("fake: knows 3")
+    assert said_of(one_in_three).startswith("fake: knows 3")
 
 
 def test_groups_are_kinds_and_hops_of_questions_with_short_answers() -> None:
@@ -97,15 +105,17 @@ def test_abstaining_from_everything_knows_nothing() -> None:
 
 
 def test_too_many_failures_give_no_verdict() -> None:
-    probe = probe_of(lambda number, question, gold: None if number % 4 == 0 else right(number, question, gold))
-    assert probe.finding == "withheld"
-    assert "no verdict" in plain(verdict(probe))
+    def say(number: int, question: Question, gold: Gold) -> str | None:
+        return None if number % 4 == 0 else right(number, question, gold)
+
+    assert probe_of(say).finding == "withheld"
+    assert "no verdict" in said_of(say)
 
 
 def test_a_run_without_closed_book_says_how_to_probe() -> None:
     board = board_of(None, right)
     assert [(one.llm, one.finding) for one in board.contamination] == [("fake:", "not_probed")]
-    assert "not probed; add closed_book" in plain(verdict(board.contamination[0]))
+    assert "not probed; add closed_book" in said_of(None, right)
     assert board.cells[0].gain_over_closed_book == {}
 
 

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from arena.leaderboard.diagnosis import (
     MIN_QUESTIONS,
@@ -17,9 +15,10 @@ from arena.leaderboard.diagnosis import (
 )
 from arena.leaderboard.schema import MetricSummary
 from arena.metrics.failures import Finding
-from arena.report.sections.failures import figures_text, print_diagnosis, symptom_text
+from arena.report.names import marks_of
+from arena.report.sections.failures import diagnosis
 from arena.types import GOLD_MODE
-from tests.unit.leaderboard.boards import board, row
+from tests.unit.leaderboard.boards import board, printed, row
 
 HEALTHY = {
     "retrieval_recall": 0.9,
@@ -147,22 +146,17 @@ def test_names_are_unique_and_every_row_says_where_to_act() -> None:
 def test_symptoms_are_printed_with_their_figures() -> None:
     symptom = Symptom(name="low_recall", reading="[b]It.", where_to_act="There.", figures={"retrieval_recall": 0.4149})
     worse = symptom.model_copy(update={"figures": {"retrieval_recall": 0.2, "mrr": 0.1}})
-    assert symptom_text(symptom) == symptom_text(worse) == "low_recall: [b]It. Act on: There."
-    assert figures_text(worse) == "retrieval_recall 0.20, mrr 0.10"
-    out = io.StringIO()
     ailing = [
         row(name, "dense").model_copy(update={"diagnosis": [one]})
         for name, one in zip("ab", (symptom, worse), strict=True)
     ]
-    print_diagnosis(board(row("ircot"), *ailing), Console(file=out, width=120))
-    assert out.getvalue().splitlines()[2:] == [
-        symptom_text(symptom),
-        "  a dense: retrieval_recall 0.41",
-        f"  b dense: {figures_text(worse)}",
+    shown = board(row("ircot"), *ailing)
+    assert printed(diagnosis(shown, marks_of(shown)), 120).splitlines()[2:] == [
+        "low_recall: [b]It. Act on: There.",
+        "  a + dense: recall 0.41",
+        "  b + dense: recall 0.20, MRR 0.10",
     ]
 
 
 def test_a_board_without_symptoms_prints_nothing() -> None:
-    out = io.StringIO()
-    print_diagnosis(board(row()), Console(file=out))
-    assert out.getvalue() == ""
+    assert printed(diagnosis(board(row()), marks_of(board(row())))) == ""

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import io
-
-from rich.console import Console
-
 from arena.leaderboard.build import Leaderboard
-from arena.report.sections.breakdown import breakdown_tables, print_breakdown
-from tests.unit.leaderboard.boards import board, row
+from arena.report.names import marks_of
+from arena.report.section import entry_text, rows_of
+from arena.report.sections.breakdown import breakdown
+from tests.unit.leaderboard.boards import board, printed, row
 from tests.unit.leaderboard.contests import GOOD, POOR, board_of, run_of
 
 
@@ -15,20 +13,20 @@ def two_cells() -> Leaderboard:
 
 
 def shown(leaderboard: Leaderboard, width: int) -> str:
-    out = io.StringIO()
-    print_breakdown(leaderboard, Console(file=out, width=width, force_terminal=True, color_system=None))
-    return out.getvalue()
+    return printed(breakdown(leaderboard, marks_of(leaderboard)), width, terminal=True)
 
 
 def test_cells_stand_below_each_other_and_values_side_by_side() -> None:
-    tables = dict(breakdown_tables(two_cells()))
+    section = breakdown(two_cells(), marks_of(two_cells()))
+    assert section is not None
+    tables = {entry_text(one.heading): rows_of(one.grid) for one in section.blocks if one.grid}
     assert list(tables) == [
-        "retrieval_recall by hops",
-        "answer_f1 by hops",
-        "retrieval_recall by hop_shape",
-        "answer_f1 by hop_shape",
+        "recall by number of hops",
+        "answer F1 by number of hops",
+        "recall by shape of the chain",
+        "answer F1 by shape of the chain",
     ]
-    content = tables["answer_f1 by hops"]
+    content = tables["answer F1 by number of hops"]
     assert content.headings == ("strategy", "mode", "2", "3")
     assert [cells[0] for cells in content.rows] == ["good", "poor"]
     good, poor = content.rows
@@ -39,7 +37,7 @@ def test_no_figure_is_cut() -> None:
     for width in (30, 80):
         text = shown(two_cells(), width)
         assert "…" not in text
-        assert "answer_f1 by hop_shape" in text
+        assert "answer F1 by shape of the chain" in " ".join(text.split())
         assert text.count("1.00 .88") >= 2
 
 

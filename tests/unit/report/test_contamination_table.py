@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import io
-
-from rich.console import Console
-
 from arena.leaderboard.build import Leaderboard
 from arena.report.names import marks_of
-from arena.report.sections.contamination import contamination_view, origin_note, print_contamination
+from arena.report.section import Section
+from arena.report.sections.contamination import contamination, origin_note
+from tests.unit.leaderboard.boards import printed as print_of
 from tests.unit.leaderboard.test_contamination import board_of, of_another, one_in_three, right
-from tests.unit.report.pages import said
+
+
+def section_of(board: Leaderboard) -> Section | None:
+    return contamination(board, marks_of(board))
 
 
 def printed(board: Leaderboard) -> str:
-    out = io.StringIO()
-    print_contamination(board, Console(file=out, width=200))
-    return out.getvalue()
+    return print_of(section_of(board), 200)
 
 
 def test_verdict_table_and_gains_are_printed() -> None:
@@ -36,19 +35,17 @@ def test_a_run_that_was_not_probed_has_one_line_and_no_table() -> None:
 def test_nothing_is_printed_of_a_board_without_models() -> None:
     board = board_of(None, right).model_copy(update={"contamination": []})
     assert printed(board) == ""
-    assert contamination_view(board, marks_of(board)) is None
 
 
-def test_the_page_says_the_same_with_figures_that_can_be_traced() -> None:
+def test_each_figure_of_the_table_is_quoted_from_the_probe() -> None:
     board = board_of(of_another, right)
-    view = contamination_view(board, marks_of(board))
-    assert view is not None
-    [probe] = view.probes
-    assert said([probe.verdict]) in " ".join(printed(board).split())
+    section = section_of(board)
+    assert section is not None
+    probe, gains = section.blocks
     assert probe.grid is not None
     assert len(probe.grid.rows) == sum(len(group.metrics) for group in board.contamination[0].groups)
-    assert view.gains is not None
-    assert len(view.gains.rows) == 1
+    assert gains.grid is not None
+    assert len(gains.grid.rows) == 1
 
 
 def test_what_is_known_of_the_data_is_said() -> None:

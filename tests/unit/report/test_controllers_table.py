@@ -1,20 +1,19 @@
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from arena.leaderboard.build import CellSummary, Leaderboard, build_leaderboard
 from arena.leaderboard.controllers import ControllerScores, ran_at, summarise_controllers
 from arena.metrics.controllers import DecisionTally
-from arena.report.sections.controllers import controller_notes, print_controllers
+from arena.report.names import marks_of
+from arena.report.sections.controllers import controller_notes, controllers
 from arena.scoring import score_records
 from arena.types import Dataset, Decision
 from tests.samples import answered
-from tests.unit.leaderboard.boards import board, row
+from tests.unit.leaderboard.boards import board, printed, row
 
 LONG = Decision("select_external_knowledge_strips", "kept_the_best_strip_of_all_of_them", changed=("query", "answer"))
 DECISIONS = {
@@ -36,14 +35,12 @@ def deciding(**changes: object) -> CellSummary:
 
 
 def shown(leaderboard: Leaderboard, width: int = 80) -> str:
-    out = io.StringIO()
-    print_controllers(leaderboard, Console(file=out, width=width, force_terminal=True, color_system=None))
-    return out.getvalue()
+    return printed(controllers(leaderboard, marks_of(leaderboard)), width, terminal=True)
 
 
 def test_each_branch_has_a_line_with_what_it_changed() -> None:
     lines = [" ".join(line.split()) for line in shown(board(deciding()), 120).splitlines()]
-    assert "adaptive, dense at T0" in lines
+    assert "adaptive + dense at T0" in lines
     assert "route B 1 1 evidence 1" in lines
     assert "A 1 1 nothing" in lines
     assert "stop [bold]cap 2 2 nothing" in lines
@@ -91,7 +88,7 @@ def test_a_board_without_decisions_shows_nothing() -> None:
 
 def test_namesakes_are_told_apart() -> None:
     two = board(deciding(params={"policy": "oracle"}), deciding(params={"policy": "always_a"}))
-    assert "adaptive, dense at T0, policy=oracle" in shown(two)
+    assert "adaptive + dense (policy=oracle) at T0" in shown(two)
 
 
 def test_the_leaderboard_holds_it_and_the_tier_that_was_run(dataset: Dataset) -> None:

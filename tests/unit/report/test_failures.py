@@ -1,18 +1,17 @@
 from __future__ import annotations
 
-import io
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.console import Console
 
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.diagnosis import FailureCount, FailureSummary, summarise_failures
 from arena.metrics.failures import CLASSES, Finding
-from arena.report.sections.failures import class_notes, failure_rows, print_failures
-from tests.unit.leaderboard.boards import board, row
+from arena.report.names import marks_of
+from arena.report.section import Block, rows_of
+from arena.report.sections.failures import failures
+from tests.unit.leaderboard.boards import board, printed, row
 
 FINDINGS = [
     Finding("correct"),
@@ -26,9 +25,13 @@ FINDINGS = [
 
 
 def shown(leaderboard: Leaderboard, width: int = 100, *, terminal: bool = False) -> str:
-    out = io.StringIO()
-    print_failures(leaderboard, Console(file=out, width=width, force_terminal=terminal, color_system=None))
-    return out.getvalue()
+    return printed(failures(leaderboard, marks_of(leaderboard)), width, terminal=terminal)
+
+
+def block_of(leaderboard: Leaderboard) -> Block:
+    section = failures(leaderboard, marks_of(leaderboard))
+    assert section is not None
+    return section.blocks[0]
 
 
 def test_classes_are_counted_in_the_order_of_the_table() -> None:
@@ -67,7 +70,9 @@ def test_classes_stand_below_and_cells_beside_each_other() -> None:
         row(name, "dense").model_copy(update={"failures": summarise_failures(found)})
         for name, found in (("vanilla", FINDINGS), ("ircot", fewer))
     ]
-    content = failure_rows(board(cells[0], row("no_waterfall"), cells[1]))
+    grid = block_of(board(cells[0], row("no_waterfall"), cells[1])).grid
+    assert grid is not None
+    content = rows_of(grid)
     assert content.headings == ("class", "vanilla\ndense", "ircot\ndense")
     assert content.rows == (
         ("provider_failed", "1", "·"),
@@ -84,7 +89,7 @@ def test_classes_stand_below_and_cells_beside_each_other() -> None:
 
 def test_each_class_that_occurs_is_explained_once() -> None:
     cells = [row(name).model_copy(update={"failures": summarise_failures(FINDINGS)}) for name in ("a", "b")]
-    assert list(class_notes(board(*cells))) == [
+    assert [note for (note,) in block_of(board(*cells)).notes] == [
         f"{name}: {CLASSES[name].meaning}." + (f" Act on {CLASSES[name].remedy}." if CLASSES[name].remedy else "")
         for name in ("provider_failed", "rank_miss", "incomplete_chain", "format_only", "correct")
     ]
