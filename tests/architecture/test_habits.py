@@ -12,10 +12,23 @@ from experiments.run.process import PACKAGES, collisions
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in SOURCES}
 
 
 def lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """Our modules that a file imports anywhere in it, for types included."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found & MODULES.keys()
 
 
 def test_modules_stay_readable() -> None:
@@ -23,11 +36,52 @@ def test_modules_stay_readable() -> None:
     assert not {name: size for name, size in sizes.items() if size > 400}
 
 
+def test_experiments_has_few_rooms() -> None:
+    rooms = [path for path in (ROOT / "experiments").iterdir() if path.is_dir() and path.name != "__pycache__"]
+    assert len(rooms) <= 12
+
+
+def test_a_small_module_serves_more_than_its_neighbour() -> None:
+    """One of under 60 lines whose only reader is in its own package belongs into that reader."""
+    readers: dict[str, set[str]] = {name: set() for name in MODULES}
+    for name, path in MODULES.items():
+        for read in imported(TREES[path]) - {name}:
+            readers[read].add(name)
+    packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+    lonely = [
+        name
+        for name, path in MODULES.items()
+        if name not in packages and lines(path) < 60 and len(readers[name]) == 1
+        for reader in readers[name]
+        if f"{reader}.".startswith(f"{name.rpartition('.')[0]}.")
+    ]
+    assert lonely == []
+
+
+SHARED_NAMES = frozenset(
+    """
+    Asked Branch CalibratedThreshold Check Choice Comparison Contestant Continuation Corpus Curve Draft Entry Evaluation
+    Exported FidelityCard Finding Judged Ledger Mark Merged Pace Parameters Point Reader Reading Request Retriever Row
+    Scored Selection Setting Shape Source Standing Texts Trial Usage Weights Written
+    """.split()  # noqa: SIM905
+)
+"""Of public classes that stand in two modules yet. It gets no new ones."""
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    homes: dict[str, list[str]] = {}
+    for name, path in MODULES.items():
+        for node in TREES[path].body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name)
+    assert not {name: found for name, found in homes.items() if len(found) > 1 and name not in SHARED_NAMES}
+
+
 def test_functions_stay_small() -> None:
     long = {
         f"{path.relative_to(ROOT)}:{node.name}": node.end_lineno - node.lineno + 1
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.end_lineno is not None
         and node.end_lineno - node.lineno + 1 > 60
@@ -53,8 +107,8 @@ def test_broad_excepts_stand_only_where_foreign_code_may_raise_anything() -> Non
     """
     found = {
         str(path.relative_to(ROOT))
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"}))
         and not (isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None)  # cleans up and lets it pass
