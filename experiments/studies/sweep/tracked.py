@@ -5,13 +5,14 @@ The rows of a sweep, copied to MLflow.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
 
 from arena.config import tracking_uri
 from arena.errors import TrackingError
-from arena.statistics.intervals import Values
 from arena.tracking.runs import warning_codes
 from arena.tracking.track import SweptCell, SweptCells, track_sweep
 from experiments.studies.folder import PICTURE, TABLE, SweepFolder
@@ -26,78 +27,137 @@ _TITLES = {
     "answer_f1": "answer F1",
     TOKENS: "tokens per question",
 }
-_WIDE, _HIGH = 3.1, 2.7  # inches a panel
-_STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "rag-strategy-arena",
-    "svg.fonttype": "none",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-}
-_RING: dict[str, Any] = {"marker": "o", "markersize": 9, "markerfacecolor": "none"}
+_WIDE, _HIGH = 290, 240  # pixels a panel, with its title, its axes and their numbers
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 28, 44
+_LINE = 18
+_TICKS = 5
 _MOST_NAMES = 10
 """In a legend; of a grid with more curves, only the cells are told apart."""
 
-_DASHES = {"dense": "dotted", "hybrid": "dashed"}
+_COLOURS = (
+    "#1f77b4",
+    "#ff7f0e",
+    "#2ca02c",
+    "#d62728",
+    "#9467bd",
+    "#8c564b",
+    "#e377c2",
+    "#7f7f7f",
+    "#bcbd22",
+    "#17becf",
+)
+_DASHES = {"dense": "1 4", "hybrid": "7 4"}
+_STYLE = """text { font: 12px sans-serif; fill: #222 } .small { font-size: 10px } .grid { stroke: #ddd }
+.line { fill: none; stroke-width: 1.5; stroke-linecap: round } .band { opacity: .12 }
+.ring { fill: none; stroke-width: 1.5 }"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """Values from `low` to `high` at the pixels from `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    @classmethod
+    def over(cls, values: Iterable[float], start: float, end: float) -> _Axis:
+        """With a little room beyond the values."""
+        held = list(values)
+        room = (max(held) - min(held)) / 20 or abs(held[0]) / 20 or 1.0
+        return cls(min(held) - room, max(held) + room, start, end)
+
+    def at(self, value: float) -> str:
+        return f"{self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start):.1f}"
+
+    def ticks(self) -> list[float]:
+        """Round values, at most as many as there is room for."""
+        least = (self.high - self.low) / _TICKS
+        power = 10.0 ** math.floor(math.log10(least))
+        step = next(power * times for times in (1, 2, 5, 10) if power * times >= least)
+        return [place * step for place in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
 
 def curves_svg(curves: Sequence[Curve]) -> str:
     """The same curves give the same bytes. Bands are 95 % intervals, a ring is an elbow."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
     factors = list(dict.fromkeys(curve.factor for curve in curves))
     metrics = [name for name in (*QUALITY, TOKENS) if any(curve.metric == name for curve in curves)]
     names = list(dict.fromkeys(curve.name for curve in curves))
-    if by_cell := len(names) > _MOST_NAMES:
+    if by_cell := len(names) > _MOST_NAMES:  # curves of one cell look alike, whatever the other factors are
         names = list(dict.fromkeys(curve.cell_name for curve in curves))
-    with mpl.rc_context(_STYLE):
-        size = (_WIDE * len(metrics), _HIGH * len(factors) + 0.22 * (len(names) + 2))
-        figure = Figure(figsize=size, layout="constrained")
-        panels = figure.subplots(len(factors), len(metrics), squeeze=False)
-        colours = {name: mpl.colormaps["tab10"](number % 10) for number, name in enumerate(names)}
-        for line, factor in zip(panels, factors, strict=True):
-            for panel, metric in zip(line, metrics, strict=True):
-                shown = [curve for curve in curves if (curve.factor, curve.metric) == (factor, metric)]
-                _draw(panel, shown, colours, by_cell=by_cell)
-                panel.set(xlabel=factor, title=_TITLES[metric])
-        drawn = {line.get_label(): line for panel in panels.flat for line in panel.get_lines()}
-        ring = Line2D([], [], color="grey", linestyle="none", **_RING)
-        handles, labels = [*(drawn[name] for name in names), ring], [*names, "elbow (a rule of thumb)"]
-        figure.legend(handles, labels, loc="outside lower left", frameon=False, ncols=2)
-        out = io.StringIO()
-        FigureCanvasSVG(figure)
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    return out.getvalue()
+    looks = {name: _COLOURS[number % len(_COLOURS)] for number, name in enumerate(names)}
+    parts = []
+    for row, factor in enumerate(factors):
+        for column, metric in enumerate(metrics):
+            shown = [
+                (curve, looks[curve.cell_name if by_cell else curve.name])
+                for curve in curves
+                if (curve.factor, curve.metric) == (factor, metric)
+            ]
+            if shown:
+                parts += _panel(shown, column * _WIDE, row * _HIGH)
+    top = _HIGH * len(factors) + _LINE
+    dashes = {curve.cell_name if by_cell else curve.name: _dash(curve) for curve in curves}
+    for place, name in enumerate(names):
+        line = f'd="M12 {top + place * _LINE - 4}h28" stroke="{looks[name]}"{dashes[name]}'
+        parts += [f'<path class="line" {line}/>', _text(48, top + place * _LINE, name, "")]
+    end = top + len(names) * _LINE
+    parts += [_ring("26", str(end - 4), "#777"), _text(48, end, "elbow (a rule of thumb)", "")]
+    size = f'width="{_WIDE * len(metrics)}" height="{end + _LINE}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{_STYLE}</style>'
+    return "\n".join((head, '<rect width="100%" height="100%" fill="#fff"/>', *parts, "</svg>\n"))
 
 
-def _draw(panel: Any, curves: Sequence[Curve], colours: dict[str, Any], *, by_cell: bool) -> None:
-    """`by_cell`: curves of one cell look alike, whatever the other factors are."""
-    for curve in curves:
-        xs = [one.value for one in curve.points]
-        ys = [one.mean for one in curve.points]
-        name = curve.cell_name if by_cell else curve.name
-        colour, dash = colours[name], _DASHES.get(curve.retrieval_mode, "solid")
-        panel.plot(xs, ys, color=colour, marker=".", linestyle=dash, label=name)
-        low, high = _band(curve)
-        panel.fill_between(xs, low, high, color=colour, alpha=0.12, linewidth=0)
-        if curve.elbow is not None:
-            place = xs.index(curve.elbow)
-            panel.plot(xs[place], ys[place], color=colour, **_RING)
-    if not curves:
-        panel.set_axis_off()
+def _panel(curves: Sequence[tuple[Curve, str]], across: float, down: float) -> list[str]:
+    """Curves with their colours, all of one factor and metric, at a corner of the picture."""
+    points = [one for curve, _ in curves for one in curve.points]
+    bounds = [bound for one in points for bound in (one.mean, one.low, one.high) if bound is not None]
+    left, right, top, bottom = across + _LEFT, across + _WIDE - _RIGHT, down + _TOP, down + _HIGH - _BOTTOM
+    x, y = _Axis.over((one.value for one in points), left, right), _Axis.over(bounds, bottom, top)
+    first, middle = curves[0][0], (left + right) / 2
+    parts = [
+        _text(middle, down + 18, _TITLES[first.metric], 'text-anchor="middle"'),
+        _text(middle, bottom + 34, first.factor, 'text-anchor="middle"'),
+    ]
+    for tick in x.ticks():
+        parts.append(f'<path class="grid" d="M{x.at(tick)} {top}V{bottom}"/>')
+        parts.append(_text(x.at(tick), bottom + 14, f"{tick:.6g}", 'class="small" text-anchor="middle"'))
+    for tick in y.ticks():
+        parts.append(f'<path class="grid" d="M{left} {y.at(tick)}H{right}"/>')
+        parts.append(_text(left - 4, f"{float(y.at(tick)) + 3:.1f}", f"{tick:.6g}", 'class="small" text-anchor="end"'))
+    return parts + [part for curve, colour in curves for part in _curve(curve, colour, x, y)]
 
 
-def _band(curve: Curve) -> tuple[Values, Values]:
-    import numpy as np
+def _curve(curve: Curve, colour: str, x: _Axis, y: _Axis) -> list[str]:
+    """Its band where both bounds are known, its line, its points and the ring."""
+    parts = []
+    for known, run in groupby(curve.points, lambda one: one.low is not None and one.high is not None):
+        held = list(run)
+        lows = [f"{x.at(one.value)},{y.at(one.low)}" for one in held if one.low is not None]
+        highs = [f"{x.at(one.value)},{y.at(one.high)}" for one in held if one.high is not None]
+        if known:
+            parts.append(f'<polygon class="band" fill="{colour}" points="{" ".join((*lows, *reversed(highs)))}"/>')
+    means = [(x.at(one.value), y.at(one.mean)) for one in curve.points]
+    line = " ".join(map(",".join, means))
+    parts.append(f'<polyline class="line" stroke="{colour}"{_dash(curve)} points="{line}"/>')
+    parts += [f'<circle cx="{across}" cy="{down}" r="2.5" fill="{colour}"/>' for across, down in means]
+    return parts + [
+        _ring(*place, colour) for one, place in zip(curve.points, means, strict=True) if one.value == curve.elbow
+    ]
 
-    lows = [np.nan if one.low is None else one.low for one in curve.points]
-    highs = [np.nan if one.high is None else one.high for one in curve.points]
-    return np.array(lows, dtype=np.float64), np.array(highs, dtype=np.float64)
+
+def _dash(curve: Curve) -> str:
+    dash = _DASHES.get(curve.retrieval_mode)
+    return f' stroke-dasharray="{dash}"' if dash else ""
+
+
+def _ring(across: str, down: str, colour: str) -> str:
+    return f'<circle class="ring" cx="{across}" cy="{down}" r="5.5" stroke="{colour}"/>'
+
+
+def _text(across: float | str, down: float | str, text: str, how: str) -> str:
+    return f'<text x="{across}" y="{down}" {how}>{escape(text)}</text>'
 
 
 _TAG_CHARS = 5_000

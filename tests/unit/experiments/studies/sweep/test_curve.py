@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -108,6 +109,15 @@ def test_a_legend_of_many_curves_names_cells_alone(depths: int, told: int) -> No
     svg = curves_svg(made)
     assert svg.count("vanilla dense") >= told
     assert ("depth=2" in svg) == (depths == 3)
+
+
+def test_the_picture_has_each_point_band_and_elbow_once_and_is_xml() -> None:
+    points = tuple(replace(one, low=None) if place == 0 else one for place, one in enumerate(curve_points()))
+    named = Curve("a<b", "answer_f1", "vanilla", "dense", None, 0, {}, points, points[1].value, None, None)
+    parts = [one.tag.rpartition("}")[2] for one in ElementTree.fromstring(curves_svg([named]))]
+    assert parts.count("polygon") == parts.count("polyline") == 1
+    assert parts.count("circle") == len(points) + 2  # the elbow's ring, and the one of the legend
+    assert curves_svg([named]) == curves_svg([named])
 
 
 def curve_points() -> tuple[Any, ...]:
