@@ -10,7 +10,7 @@ from arena.llm.providers import is_fake
 from arena.report import source as assets
 from arena.report.explorer.section import ExplorerSection, explorer_section
 from arena.report.names import Mark, marks_of
-from arena.report.sections.breakdown import breakdown, gap, heat_grids, hop_view
+from arena.report.sections.breakdown import breakdown, gap, heat_grids, hops
 from arena.report.sections.comparisons import comparisons
 from arena.report.sections.contamination import contamination
 from arena.report.sections.controllers import controllers
@@ -20,7 +20,7 @@ from arena.report.sections.judges import abstention, judges
 from arena.report.sections.leaderboard import board_view
 from arena.report.sections.limits import caption, legend, limits, warnings
 from arena.report.sections.provenance import card_views, papers_grid, provenance
-from arena.report.sections.spending import latency_view, plane_view, roles_view
+from arena.report.sections.spending import latency, planes, roles
 from arena.report.source import PageSource, content_policy, island
 
 
@@ -54,15 +54,15 @@ def _views(source: PageSource) -> dict[str, Any]:
         "headline": headline(board, marks),
         "warnings": warnings(board, marks),
         "table": board_view(board, marks),
-        "plane": plane_view(board, marks),
+        "plane": planes(board, marks),
         "heats": heat_grids(board, marks),
         "comparisons": comparisons(board, marks),
-        "hops": hop_view(board, marks),
+        "hops": hops(board, marks),
         "breakdown": breakdown(board, marks),
         "failures": failures(board, marks),
         "diagnosis": diagnosis(board, marks),
-        "roles": roles_view(board, marks),
-        "latency": latency_view(board, marks),
+        "roles": roles(board, marks),
+        "latency": latency(board, marks),
         "contamination": contamination(board, marks),
         "gap": gap(board, marks),
         "controllers": controllers(board, marks),
@@ -87,7 +87,7 @@ def _figures(shown: dict[str, Any], marks: tuple[Mark, ...]) -> dict[str, Any]:
         ],
         "groups": shown["table"].groups,
         "metrics": shown["table"].metrics,
-        **{name: shown[name].figure for name in drawn if shown[name] is not None},
+        **{name: shown[name].drawn for name in drawn if shown[name] is not None},
     }
 
 

@@ -1,9 +1,4 @@
-"""How a cell looks throughout a page: its name, a colour for its strategy, a shape for its mode.
-
-What metrics, costs and modes are called in running text.
-
-How a cell is called outside the leaderboard's table, and what is said of it by that name.
-"""
+"""What cells, metrics and costs are called, and how a cell looks throughout a page."""
 
 from __future__ import annotations
 

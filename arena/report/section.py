@@ -5,8 +5,9 @@ A terminal, Markdown and a page draw the same section. A page keeps the place in
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -58,6 +59,19 @@ class Block:
     def label(self) -> str:
         """The heading as text."""
         return entry_text(self.heading)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a page, and the tables that say the same.
+
+    `drawn`: what scripts draw; `choices`: (key, name) of what each of its axes can show; `key`: what colours mean.
+    """
+
+    grids: tuple[Grid, ...]
+    drawn: Mapping[str, Any]
+    choices: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    key: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

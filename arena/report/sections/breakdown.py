@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.report.figures import Quote, Quotes, metric_text, path_of
 from arena.report.names import Mark, metric_name
-from arena.report.section import Block, Entry, Grid, Line, Section
+from arena.report.section import Block, Entry, Figure, Grid, Line, Section
 from arena.report.sections.leaderboard import SECONDS, TOKENS, metric_quote
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
 
@@ -85,19 +84,10 @@ def gap(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
 _HOP = re.compile(r"hop_(\d+)_recall")
 
 
-@dataclass(frozen=True, slots=True)
-class HopView:
-    """Recall of each hop's evidence: as a table, and as lines, a panel per mode; `key`: a mark per strategy."""
-
-    grid: Grid
-    key: tuple[Mark, ...]
-    figure: Mapping[str, Any]
-
-
-def hop_view(board: Leaderboard, marks: Sequence[Mark]) -> HopView | None:
-    """None where no cell has recall by hop."""
-    hops = sorted({int(found[1]) for cell in board.cells for name in cell.metrics if (found := _HOP.fullmatch(name))})
-    defined = [hop for hop in hops if any(_mean(board, mark.place, hop) is not None for mark in marks)]
+def hops(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:
+    """Recall of each hop's evidence, a panel per mode and a mark per strategy; None where no cell has recall by hop."""
+    named = sorted({int(found[1]) for cell in board.cells for name in cell.metrics if (found := _HOP.fullmatch(name))})
+    defined = [hop for hop in named if any(_mean(board, mark.place, hop) is not None for mark in marks)]
     shown = [mark for mark in marks if any(_mean(board, mark.place, hop) is not None for hop in defined)]
     if not shown:
         return None
@@ -119,7 +109,8 @@ def hop_view(board: Leaderboard, marks: Sequence[Mark]) -> HopView | None:
         {"cell": mark.place, "points": _points(board, mark.place, defined)} for mark in shown if mark.mode != GOLD_MODE
     ]
     key = {marks[line["cell"]].strategy: marks[line["cell"]] for line in lines}
-    return HopView(grid, tuple(key.values()), {"lines": lines, "x": "hop", "y": "recall of the hop's evidence"})
+    drawn = {"lines": lines, "x": "hop", "y": "recall of the hop's evidence"}
+    return Figure((grid,), drawn, key=tuple(key.values()))
 
 
 def _points(board: Leaderboard, place: int, hops: Sequence[int]) -> list[dict[str, Any]]:

@@ -1,7 +1,4 @@
-"""The headline: what may be said of a run in a few sentences, and no more than its statistics bear.
-
-What the cell in the headline costs, beside vanilla and beside the cheapest of the top group.
-"""
+"""The headline: what may be said of a run in a few sentences, and no more than its statistics bear."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from arena.leaderboard.cells import CellSummary
 from arena.metrics.failures import CLASSES
 from arena.report.figures import Phrase, Quote, Quotes, path_of, share_of_sum
 from arena.report.names import RANKED, Mark, Standing, counted, listed, metric_name, standing_of
+from arena.report.sections.limits import detectable
 
 BASELINE = "vanilla"
 
@@ -125,7 +123,7 @@ def headline(board: Leaderboard, marks: Sequence[Mark]) -> tuple[Phrase, ...]:
         _ahead(standing, board.cells, marks, quotes),
         *price_sentences(board, marks, standing.top, quotes),
         *_failures(lead, board.cells[lead], marks[lead], quotes),
-        *_detectable(board, standing.metric, quotes),
+        *((told,) if (told := detectable(quotes, standing.metric)) else ()),
     )
 
 
@@ -202,11 +200,3 @@ def _failures(place: int, cell: CellSummary, mark: Mark, quotes: Quotes) -> tupl
     verb = "explain" if largest.startswith("calls") else "explains"
     return ((f"{largest[0].upper()}{largest[1:]} {verb} ", share, f" of what {mark.name} gets wrong (",
              quotes.quote("counts", *parts), " of ", of_all, " questions)."),)  # fmt: skip
-
-
-def _detectable(board: Leaderboard, metric: str, quotes: Quotes) -> tuple[Phrase, ...]:
-    if metric not in board.detectable:
-        return ()
-    least = quotes.quote("ratio", path_of("detectable", metric))
-    return (("Two cells that truly differ by ", least, f" in {metric_name(metric)} are told apart 4 times in 5 where "
-             "only they are compared, and less often among many; smaller differences may be missed."),)  # fmt: skip

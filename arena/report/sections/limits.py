@@ -1,9 +1,4 @@
-"""What a reader must not conclude, in plain words: contamination, size, judge, imitation, seconds and money.
-
-What stands around the table: what was measured, what the marks mean, what a reader must not conclude.
-
-Which prices and latencies a table does not show, and why; what of it was replayed.
-"""
+"""What stands around the tables: what was measured, what the marks mean, what a reader must not conclude."""
 
 from __future__ import annotations
 
@@ -17,7 +12,7 @@ from arena.leaderboard.validity import sentences, size_statement
 from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Phrase, Quotes, path_of, usd_text
 from arena.report.names import Mark, counted, listed, metric_name, standing_of, warning_lines
-from arena.report.sections.judges import judge_notes
+from arena.report.section import entry_text
 from arena.report.sections.leaderboard import F1_RANK, RECALL_RANK, Column, columns_of
 from arena.types import JudgeMetric
 
@@ -172,17 +167,24 @@ def _on_ranks(board: Leaderboard, metric: str) -> str:
     )
 
 
+def detectable(quotes: Quotes, metric: str) -> Phrase:
+    """What the comparison of a metric could have found; empty where nobody knows."""
+    if metric not in quotes.board.detectable:
+        return ()
+    least = quotes.quote("ratio", path_of("detectable", metric))
+    return (
+        "Two cells that truly differ by ",
+        least,
+        f" in {metric_name(metric)} are told apart 4 times in 5 where only they are compared ({LEVEL:.0%} level), and "
+        "less often among many; smaller differences may be missed.",
+    )
+
+
 def _on_detectable(board: Leaderboard) -> str | None:
-    """What the comparison of the ranked metric could have found."""
     metric = _ranked_by(board)
     if metric is None:
         return None
-    if metric not in board.detectable:
-        return size_note(board)
-    return (
-        f"Two cells that truly differ by {board.detectable[metric]:.2f} in {metric} are told apart 4 times in 5 (one "
-        f"pair alone, {LEVEL:.0%} level); smaller differences may be missed."
-    )
+    return entry_text(detectable(Quotes(board), metric)) or size_note(board)
 
 
 def _ranked_by(board: Leaderboard) -> str | None:
@@ -209,7 +211,6 @@ def limits(board: Leaderboard, marks: Sequence[Mark], manifest: Mapping[str, Any
         _contamination(board, quotes),
         *_size(board, quotes),
         _judge(board),
-        *((note,) for note in judge_notes(board.judges)),
         *_imitation(board, marks),
         _one_sample(board, manifest),
         *((note,) for note in spending_notes(board)),
@@ -242,11 +243,8 @@ def _contamination(board: Leaderboard, quotes: Quotes) -> Phrase:
 def _size(board: Leaderboard, quotes: Quotes) -> Iterator[Phrase]:
     standing = standing_of(board)
     held = quotes.quote("count", path_of("dataset", "n_questions"))
-    if standing is not None and standing.metric in board.detectable:
-        least = quotes.quote("ratio", path_of("detectable", standing.metric))
-        rest: Phrase = ("Two cells that truly differ by ", least, f" in {metric_name(standing.metric)} are told apart "
-                        "4 times in 5 where only they are compared, and less often among many; that two cells are in "
-                        "one group does not show that they are equal.")  # fmt: skip
+    if told := detectable(quotes, standing.metric) if standing else ():
+        rest: Phrase = (*told, " That two cells are in one group does not show that they are equal.")
     else:
         note = size_note(board)
         rest = (note,) if note else ()

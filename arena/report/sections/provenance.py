@@ -1,7 +1,4 @@
-"""Where a page's figures come from: data, models, versions, machine, prices, and the commands that make them again.
-
-The contestants beside their papers: what is done here of each clause, and published figures beside ours.
-"""
+"""Where a page's figures come from, and the contestants beside their papers."""
 
 from __future__ import annotations
 

@@ -1,19 +1,15 @@
-"""What answering takes: calls, tokens, seconds and money by role, and how long a question takes.
-
-Cost against quality: the planes of leaderboard.json for the figure, and each as a table.
-"""
+"""What answering takes, by role and by question, and what quality is to be had for it: figures with their tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.planes import Plane
 from arena.report.figures import Quote, Quotes, path_of, per_question_text, second_text, usd_text
 from arena.report.names import COSTS, Mark, metric_name
-from arena.report.section import Entry, Grid
+from arena.report.section import Entry, Figure, Grid
 
 _MEASURES = (
     ("tokens", "tokens per question"),
@@ -25,24 +21,7 @@ _BOX = {"p5": 1, "p25": 5, "p75": 15, "p95": 19}
 """Of the 21 quantiles of a latency, those that its box shows beside the median."""
 
 
-@dataclass(frozen=True, slots=True)
-class RolesView:
-    """`measures`: (key, name) of what the figure can show."""
-
-    grid: Grid
-    measures: tuple[tuple[str, str], ...]
-    figure: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class LatencyView:
-    """A box per cell that was measured."""
-
-    grid: Grid
-    figure: Mapping[str, Any]
-
-
-def roles_view(board: Leaderboard, marks: Sequence[Mark]) -> RolesView | None:
+def roles(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:
     """None where no cell asked a model, or the file is older than roles."""
     asking = [mark for mark in marks if board.cells[mark.place].roles]
     if not asking:
@@ -82,10 +61,10 @@ def roles_view(board: Leaderboard, marks: Sequence[Mark]) -> RolesView | None:
             )
     headings = ("cell", "role", "calls", "input tokens", "output tokens", "seconds", "USD")
     measures = tuple(one for one in _MEASURES if any(bar[one[0]] for bar in bars))
-    return RolesView(Grid(headings, tuple(rows), n_names=2), measures, {"bars": bars})
+    return Figure((Grid(headings, tuple(rows), n_names=2),), {"bars": bars}, {"measures": measures})
 
 
-def latency_view(board: Leaderboard, marks: Sequence[Mark]) -> LatencyView | None:
+def latency(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:
     """None where no latency was measured."""
     measured = [mark for mark in marks if board.cells[mark.place].latency_seconds.n_measured]
     if not measured:
@@ -94,7 +73,7 @@ def latency_view(board: Leaderboard, marks: Sequence[Mark]) -> LatencyView | Non
     rows = tuple((mark, *_latency_row(board, mark.place, quotes)) for mark in measured)
     boxes = [{"cell": mark.place, **box} for mark in measured if (box := _box(board.cells[mark.place])) is not None]
     headings = ("cell", "measured", "p5", "p25", "p50", "p75", "p95", "mean", "one at a time, p50")
-    return LatencyView(Grid(headings, rows), {"boxes": boxes})
+    return Figure((Grid(headings, rows),), {"boxes": boxes})
 
 
 def _latency_row(board: Leaderboard, place: int, quotes: Quotes) -> tuple[Entry, ...]:
@@ -125,17 +104,7 @@ def _box(cell: CellSummary) -> dict[str, float | None] | None:
 _COST_RULES: Mapping[str, str] = {"tokens": "per_question", "usd": "usd", "calls": "per_question", "seconds": "second"}
 
 
-@dataclass(frozen=True, slots=True)
-class PlaneView:
-    """`qualities`, `costs`: (key, name) of the axes. `grids`: one per plane, its key `quality/cost`."""
-
-    qualities: tuple[tuple[str, str], ...]
-    costs: tuple[tuple[str, str], ...]
-    grids: tuple[Grid, ...]
-    figure: Mapping[str, Any]
-
-
-def plane_view(board: Leaderboard, marks: Sequence[Mark]) -> PlaneView | None:
+def planes(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:
     """None where no cell has both a quality and a cost."""
     if not board.planes:
         return None
@@ -143,11 +112,13 @@ def plane_view(board: Leaderboard, marks: Sequence[Mark]) -> PlaneView | None:
     qualities = dict.fromkeys(plane.quality for plane in board.planes)
     costs = dict.fromkeys(plane.cost for plane in board.planes)
     grids = tuple(_grid(number, plane, marks, quotes) for number, plane in enumerate(board.planes))
-    return PlaneView(
-        tuple((one, metric_name(one)) for one in qualities),
-        tuple((one, COSTS[one]) for one in costs),
+    return Figure(
         grids,
         {"planes": [_spec(plane, board, grid) for plane, grid in zip(board.planes, grids, strict=True)]},
+        {
+            "qualities": [(one, metric_name(one)) for one in qualities],
+            "costs": [(one, COSTS[one]) for one in costs],
+        },
     )
 
 

@@ -123,7 +123,7 @@ def test_what_explains_most_failures_is_counted() -> None:
 
 def test_the_least_difference_that_would_have_shown_is_told() -> None:
     text = read(board_of(*run_of(cell("a"), lambda p: p % 2 == 0), *run_of(cell("b"), lambda p: p % 3 == 0)))
-    assert "are told apart 4 times in 5 where only they are compared, and less often among many; smaller " in text
+    assert "are told apart 4 times in 5 where only they are compared (5% level), and less often among many" in text
 
 
 def priced(one: CellSummary, tokens: float | None) -> CellSummary:

@@ -71,7 +71,7 @@ def test_ranks_are_explained_where_there_are_any() -> None:
 def test_what_would_have_been_found_is_said_once() -> None:
     (note,) = [one for one in notes(board_of(*three_cells())) if "told apart" in one]
     assert note.startswith("Two cells that truly differ by 0.")
-    assert "in answer_f1 are told apart 4 times in 5" in note
+    assert "in answer F1 are told apart 4 times in 5" in note
 
 
 def test_missing_verdicts_are_told_from_failed_questions() -> None:
