@@ -1,11 +1,4 @@
-"""One row of the leaderboard, from the scores and the calls of one cell.
-
-The part of leaderboard.json that says what a cell's calls used and cost. These models are its schema.
-
-The part of leaderboard.json that says what each role of a cell's calls took. These models are its schema.
-
-The headline metrics of a cell by what was asked: kind, number of hops, and shape of the chain.
-"""
+"""One row of the leaderboard: what a cell scored, used and cost, in all, by role of its calls and by what was asked."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a reader knows of the answers without any document, and what each cell adds to that.
-
-The answers of a cell against the gold of other questions of the same kind.
-"""
+"""What a reader knows of the answers without documents, beside the gold of other questions of their kind."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The part of leaderboard.json that says what a cell's controllers did. These models are its schema.
-
-The part of leaderboard.json that says what a cell's controllers were worth, held against gold.
-"""
+"""What a cell's controllers did, and what that was worth, held against gold."""
 
 from __future__ import annotations
 

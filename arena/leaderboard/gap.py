@@ -1,7 +1,4 @@
-"""What of the distance from knowing by heart to reading the gold a cell covers.
-
-What a cell adds to what its model knows by heart.
-"""
+"""What a cell adds to knowing by heart, and how much of the way to reading the gold that is."""
 
 from __future__ import annotations
 

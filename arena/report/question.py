@@ -1,11 +1,4 @@
-"""The documents that carry the evidence of a question, and what became of a document in a record.
-
-One question: what is right, and what each cell made of it.
-
-What each role of the model calls took on one question.
-
-Records of one question as text, for the page and for the terminal.
-"""
+"""One question: what is right, and what each cell made of it, as text for the page and the terminal."""
 
 from __future__ import annotations
 

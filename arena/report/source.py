@@ -1,11 +1,4 @@
-"""What a page is made of: everything a run folder holds, read once, and what experiments know beside it.
-
-What goes into a page beside the run: scripts, styles, and Plotly.js packed.
-
-The content security policy of a page: nothing from elsewhere, and no script but those named by their hashes.
-
-JSON inside a page, where no text of the run can end the element that holds it.
-"""
+"""What a page is made of: a run folder read once, scripts and styles, the policy that names them, data as JSON."""
 
 from __future__ import annotations
 
