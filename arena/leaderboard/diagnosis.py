@@ -1,13 +1,7 @@
-"""The symptom table: which figures of a cell, taken together, tell what is wrong with it.
+"""Why the answers of a cell are wrong, one class per question, and what its figures are symptoms of.
 
 Every threshold is ours: no paper sets them. They tell a figure that explains bad answers from one that does not, and
 no more; a cell at a border is read by its figures, which are always shown.
-
-What the figures of a cell are symptoms of, and where to act.
-
-What makes a cell, or one of its metrics, no result at all.
-
-Why the answers of a cell are wrong: one class per question, counted.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""From the scores of a cell to one line per metric: mean, interval, coverage and bounds.
-
-The scores of one cell as columns: metric -> one score per question, in the order of the questions' ids.
-
-The bootstrap resamples that all figures of one leaderboard share.
-"""
+"""From the scores of a cell to one line per metric: mean, interval, coverage and bounds, on shared resamples."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What quality is to be had at what cost, and how sure it is that nothing beats a cell at both.
-
-Which contestants nobody beats at both value and price.
-"""
+"""What quality is to be had at what cost, and how sure it is that nothing beats a cell at both."""
 
 from __future__ import annotations
 

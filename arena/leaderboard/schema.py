@@ -1,7 +1,4 @@
-"""What the models of leaderboard.json have in common, and the figures that they are made of.
-
-Which differences between cells are more than chance.
-"""
+"""What the models of leaderboard.json have in common, and the figures and comparisons that they are made of."""
 
 from __future__ import annotations
 
