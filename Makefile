@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine:
 #   make quickstart   install, then run the arena on its bundled world
-#   make test         install, then lint, types, import rules and tests
+#   make test         install, then lint, types, import rules and tests (make check is its fast half)
 #
 # PYTHON picks the interpreter (3.11 or newer). On Linux, torch from the default index is the CUDA build (3 GB); for the CPU build:
 #   make quickstart TORCH_INDEX=https://download.pytorch.org/whl/cpu
@@ -13,7 +13,7 @@ MINUTES ?= 10
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test fuzz lint bench ui clean
+.PHONY: help quickstart test check fuzz lint bench ui clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -23,6 +23,9 @@ quickstart: $(VENV)/.installed ## install and run the arena on its bundled world
 
 test: lint ## install, lint, types, import rules and tests
 	$(BIN)/python -m pytest
+
+check: lint ## the fast half: lint, types, import rules and unit tests without real models
+	$(BIN)/python -m pytest -m "not models" tests/unit tests/architecture
 
 fuzz: $(VENV)/.installed-dev ## property tests on fresh seeds, as in make fuzz MINUTES=60
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)

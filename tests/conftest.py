@@ -17,6 +17,9 @@ from tests.samples import small_dataset
 ORDER_SEED = 16
 """Of pytest-randomly, where no other is asked for: of the order of the tests, and of `random` in each."""
 
+_INDEXING = Path(__file__).parent / "unit" / "indexing"
+_BUILD_MODELS = ("tests.tiny_models", "tests.tiny_t5", "tiny_embedder")
+
 _TIMELESS = settings(
     deadline=None,
     database=None,
@@ -33,6 +36,17 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before pytest-randomly draws a seed; it may be switched off."""
     if config.getoption("randomly_seed", None) == "default":
         config.option.randomly_seed = ORDER_SEED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that open real models, which `make check` leaves out: torch alone takes seconds to import."""
+    sources: dict[Path, bool] = {}
+    for item in items:
+        if item.path not in sources:
+            text = item.path.read_text(encoding="utf-8")
+            sources[item.path] = item.path.is_relative_to(_INDEXING) or any(name in text for name in _BUILD_MODELS)
+        if sources[item.path]:
+            item.add_marker("models")
 
 
 @pytest.fixture(autouse=True)
