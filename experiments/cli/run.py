@@ -116,17 +116,22 @@ def _run_and_print(config: Path | None, options: dict[str, Any], how: Continuati
     from experiments.run.start import launch, print_next_steps, track_outcome
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
-    from experiments.views.report import report_of
 
     console, reporter = Console(), Reporter(Console(stderr=True), quiet=json)
     more: dict[str, Any] = given(shard=how.shard, retry_failed=how.retry_failed or None)
     outcome = launch(config, options, reporter, resume_run=how.resume, **more)
-    page = report_of(outcome.store, reporter) if how.report else None
-    mlflow_run = track_outcome(outcome, reporter) if outcome.mlflow else None  # with the page
     if json:
         put(outcome.store.leaderboard_json(), end="", flush=True)
     else:
         print_leaderboard(outcome.board, console)
+        put(end="", flush=True)  # what follows takes seconds, and may be stopped
+    page = None
+    if how.report:
+        from experiments.views.report import report_of
+
+        page = report_of(outcome.store, reporter)
+    mlflow_run = track_outcome(outcome, reporter) if outcome.mlflow else None  # with the page
+    if not json:
         print_next_steps(outcome, mlflow_run, console, page)
     if outcome.too_many_failures:
         raise typer.Exit(TOO_MANY_FAILURES)

@@ -58,6 +58,12 @@ class Entries:
         return any(entry.spec.evidence == "index" for entry in self.competing)
 
     @property
+    def index_queries(self) -> frozenset[str]:
+        """The texts of the questions that the index is asked with."""
+        asking = (entry for entry in self.competing if entry.spec.evidence == "index")
+        return frozenset(question.text for entry in asking for question in entry.questions)
+
+    @property
     def needs_reranker(self) -> bool:
         return any(entry.mode in MODES and MODES[entry.mode].reranked for entry in self.competing)
 

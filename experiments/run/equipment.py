@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -90,8 +90,13 @@ def embedding_settings(config: RunConfig) -> EmbeddingSettings:
     return EmbeddingSettings(**config.embedding.model_dump())
 
 
-def embedder_of(config: RunConfig, reporter: Reporter, *, cached: bool = True) -> IndexEmbedder:
-    """The embedder of a run, its vectors kept between runs unless `cached` is off."""
+def embedder_of(
+    config: RunConfig, reporter: Reporter, *, cached: bool = True, queries: Iterable[str] = ()
+) -> IndexEmbedder:
+    """The embedder of a run, its vectors kept between runs unless `cached` is off; opened if it lacks any of `queries`.
+
+    Opened later or never, where what it is is known from before.
+    """
     from indexing.embedding import open_embedder
 
     with reporter.bytes(f"downloading {config.embedding.model}") as advance:
@@ -99,7 +104,9 @@ def embedder_of(config: RunConfig, reporter: Reporter, *, cached: bool = True) -
             embedding_settings(config),
             weights_root(),
             lambda done, total, label: advance(done, total or 0),
-            cache_root=cache_dir() / "embeddings" if cached else None,
+            cache_root=cache_dir() / "embeddings",
+            cached=cached,
+            queries=queries,
         )
 
 
@@ -127,13 +134,19 @@ def model_tokenizer(config: RunConfig) -> ModelTokenizer:
 
 
 def ready_equipment(
-    config: RunConfig, dataset: Dataset, reporter: Reporter, *, rerank: bool, variants: Sequence[Variant] = ()
+    config: RunConfig,
+    dataset: Dataset,
+    reporter: Reporter,
+    *,
+    rerank: bool,
+    variants: Sequence[Variant] = (),
+    queries: Iterable[str] = (),
 ) -> Equipment:
     """The index of the dataset's corpus, opened if it exists, else embedded and built; with a reranker if asked.
 
     With whatever else the settings of `variants` ask for: another index or a search tool, trained judges of passages
     and of questions.
-    What can be refused is refused before anything is embedded.
+    What can be refused is refused before anything is embedded. `queries`: what the index will be asked first.
     """
     from experiments.run.extras import open_evaluators, open_routers
     from indexing.rerank.opening import LATE_INTERACTION
@@ -141,7 +154,7 @@ def ready_equipment(
     second = second_corpus(config, variants, dataset.documents)
     live = live_search(config, variants, reporter)
     settings = rerank_settings(config)
-    embedder = embedder_of(config, reporter)
+    embedder = embedder_of(config, reporter, queries=queries)
     models = Lock()
     evaluators = open_evaluators(variants, settings, embedder, weights_root(), reporter)
     routers = open_routers(variants, embedder, models, settings.devices)

@@ -69,8 +69,11 @@ def prepare(config: RunConfig, reporter: Reporter, *, dry: bool = False, shard: 
         content_sha256 = model_sha256(config.llm, lambda name: fetch_weights(name, reporter))
     equipment = None
     if entries.needs_index:
-        equip = planned_equipment if dry else ready_equipment
-        equipment = equip(config, entries.dataset, reporter, rerank=entries.needs_reranker, variants=entries.variants)
+        wanted: dict[str, Any] = {"rerank": entries.needs_reranker, "variants": entries.variants}
+        if dry:
+            equipment = planned_equipment(config, entries.dataset, reporter, **wanted)
+        else:
+            equipment = ready_equipment(config, entries.dataset, reporter, queries=entries.index_queries, **wanted)
     competing = contestants(config, entries, equipment)
     asked = _share(competing, shard)
     fields = identity(config, entries, equipment, content_sha256)

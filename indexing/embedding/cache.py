@@ -257,6 +257,11 @@ class CachedEncoder:
     def count_truncated(self, texts: Sequence[str]) -> int:
         return self._encoder.count_truncated(texts)
 
+    def knows(self, queries: Iterable[str]) -> bool:
+        """Whether all of `queries` are kept, as made on this kind of device."""
+        wanted = set(queries)
+        return wanted <= self._cache.get(self._query_kind, wanted).keys()
+
     def close(self) -> None:
         """Close the cache's file; the next use opens it again."""
         self._cache.close()

@@ -15,9 +15,11 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from glob import glob
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,16 +35,21 @@ if TYPE_CHECKING:
 Module = TypeVar("Module", bound="torch.nn.Module")
 Item = TypeVar("Item")
 
+_GPU_FILES = ("/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/dxg", "/dev/kfd")
+"""What drivers of GPUs leave on Linux: NVIDIA's, also on boards and under Windows, and AMD's."""
+
 CPU_BATCH_SIZE = 32
 GPU_BATCH_SIZE = 256
 
 
 def chosen_devices(devices: Sequence[str] | None) -> tuple[str, ...]:
     """The wanted devices; None takes every CUDA GPU, else Apple's, else the CPU with all its cores."""
-    import torch
-
     if devices is not None:
         return tuple(devices)
+    if "torch" not in sys.modules and sys.platform == "linux" and not any(map(glob, _GPU_FILES)):
+        return ("cpu",)  # no driver of a GPU is loaded, so torch, which takes seconds to import, would find none
+    import torch
+
     if torch.cuda.is_available():
         return tuple(f"cuda:{number}" for number in range(torch.cuda.device_count()))
     return ("mps",) if torch.backends.mps.is_available() else ("cpu",)

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.tiny_models import build_tiny_minilm
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("arena", "strategies", "indexing", "experiments")
@@ -17,13 +20,31 @@ MODULES = sorted(
 )
 
 
-def loaded_by(statement: str) -> set[str]:
-    code = (
-        f"import json, sys\n{statement}\nprint(json.dumps(sorted({{name.partition('.')[0] for name in sys.modules}})))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+def modules_of(statement: str, cwd: Path = ROOT) -> set[str]:
+    code = f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
-    return set(json.loads(done.stdout))
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def loaded_by(statement: str) -> set[str]:
+    return packages(modules_of(statement))
+
+
+def packages(modules: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in modules}
+
+
+def command(folder: Path, *arguments: str) -> set[str]:
+    """What `arena ARGUMENTS`, started in `folder`, has loaded when it ends."""
+    call = f"from experiments.cli.main import main\ntry:\n    main({[*arguments]!r})\nexcept SystemExit as ended:\n"
+    return modules_of(f"{call}    assert not ended.code, ended.code", folder)
+
+
+def ours(modules: set[str]) -> int:
+    return sum(name.partition(".")[0] in PACKAGES for name in modules)
 
 
 def test_importing_the_packages_loads_nothing_heavy() -> None:
@@ -36,6 +57,22 @@ def test_no_module_loads_anything_heavy_at_import() -> None:
 
 def test_the_command_line_loads_neither_models_nor_graphs_nor_numbers() -> None:
     assert not loaded_by("import experiments.cli.main") & (HEAVY | {"langgraph", "langchain_core", "numpy", "pydantic"})
+
+
+def test_a_warm_run_opens_no_model_and_reading_it_loads_little(
+    tmp_path: Path, jsonl_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
+    model = f"embedding.model={build_tiny_minilm(tmp_path / 'minilm')}"
+    run = ("run", "--dataset", f"jsonl:{jsonl_folder}", "--llm", "fake:", "--strategies", "vanilla", "--modes", "dense")
+    bare = (*run, "--set", model, "--no-mlflow", "--no-report", "--run-id")
+    assert "torch" in command(tmp_path, *bare, "cold")
+    warm = command(tmp_path, *bare, "warm")
+    assert sorted(packages(warm) & (HEAVY | {"scipy"})) == []
+    assert ours(warm) <= 300
+    shown = command(tmp_path, "show", "runs/warm")
+    assert sorted(packages(shown) & (HEAVY | {"langgraph", "langchain_core", "pyarrow", "scipy", "httpx"})) == []
+    assert ours(shown) <= 150
 
 
 @pytest.mark.parametrize("module", MODULES)

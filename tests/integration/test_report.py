@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.errors import ConfigError
+from arena.store import RunStore
 from tests.integration.conftest import Arena
 
 
@@ -21,6 +23,19 @@ def test_a_run_ends_with_its_report(arena: Arena, study: Path, tmp_path: Path) -
     assert done.code == 0
     assert page.exists()
     assert f"report       {page}" in done.out
+
+
+def test_the_leaderboard_is_printed_before_the_page_is_written(
+    arena: Arena, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(store: RunStore, reporter: object) -> None:
+        raise ConfigError("stopped while the page was written")
+
+    monkeypatch.setattr("experiments.views.report.report_of", stopped)
+    for how, said in (((), "vanilla"), (("--json",), '"cells"')):
+        done = arena("run", study, "--strategies", "vanilla", "--modes", "dense", *how)
+        assert done.code == 2
+        assert said in done.out
 
 
 def test_a_report_can_be_had_later_and_elsewhere(arena: Arena, finished: Path, tmp_path: Path) -> None:
