@@ -254,10 +254,6 @@ def main() -> int:
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 _SLIPS_EVERY = 4
 _HEAD_CHARS = 60  # of a document: enough to know it by
 _FINAL = r"(?s)\AAnswer the question "
@@ -368,3 +364,7 @@ def _write_pipeline(folder: Path, dimension: int) -> None:
     for name, content in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(content), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -194,10 +194,6 @@ def _hybrid(engine: Engine, asked: Embedding, start: int, end: int) -> None:
     engine.hybrid(asked.dense[start:end], asked.sparse[start:end], depth=DEPTH)
 
 
-if __name__ == "__main__":
-    print(json.dumps(run_trial(Trial(**json.loads(sys.argv[1])))))  # noqa: T201
-
-
 SIZES = (5_000, 21_100, 100_000)
 MUSIQUE = 21_100  # passages of MuSiQue's corpus
 MUSIQUE_QUESTIONS = 3_356
@@ -285,3 +281,7 @@ def measure_index(points: Sequence[int] = SIZES, *, seed: int = 7, say: Say = la
             say(f"{engine} with {size:,} points")
             trials.append(run_apart(Trial(engine, size, 0, 0, seed)))
     return {"settings": {**SETTINGS, "seed": seed}, "trials": trials}
+
+
+if __name__ == "__main__":
+    print(json.dumps(run_trial(Trial(**json.loads(sys.argv[1])))))  # noqa: T201

@@ -89,6 +89,19 @@ def test_functions_stay_small() -> None:
     assert not long
 
 
+def test_a_module_runs_only_once_it_is_whole() -> None:
+    """What `python -m` runs is the last statement: what stands below it would not be there yet."""
+    files = [*SOURCES, *(ROOT / "docs" / "build").glob("*.py")]
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in files}
+    early = [
+        str(path.relative_to(ROOT))
+        for path, tree in trees.items()
+        for node in tree.body[:-1]
+        if isinstance(node, ast.If) and "__main__" in ast.unparse(node.test)
+    ]
+    assert early == []
+
+
 @pytest.mark.parametrize("word", ["utils", "helpers", "common", "misc"])
 def test_no_module_is_named_after_nothing(word: str) -> None:
     assert not [path for path in SOURCES if path.stem == word]
