@@ -33,6 +33,7 @@ from experiments.run.identity import changes, line_fingerprints, run_fingerprint
 from experiments.run.prepare import Prepared
 from experiments.run.process import now
 from experiments.terminal.progress import Reporter
+from indexing.embedding.devices import lacks_gpus
 
 LIBRARIES = (
     "rag-strategy-arena",
@@ -113,10 +114,10 @@ def _memory_bytes() -> int | None:
 
 
 def _gpus() -> list[str] | None:
-    """Names of the GPUs that torch sees; None where torch was not needed, so that nobody asked it."""
+    """Names of the GPUs that torch sees; None where torch was not needed and only it could tell."""
     torch = sys.modules.get("torch")
     if torch is None:
-        return None
+        return [] if lacks_gpus() else None
     return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
 
 

@@ -46,13 +46,18 @@ def chosen_devices(devices: Sequence[str] | None) -> tuple[str, ...]:
     """The wanted devices; None takes every CUDA GPU, else Apple's, else the CPU with all its cores."""
     if devices is not None:
         return tuple(devices)
-    if "torch" not in sys.modules and sys.platform == "linux" and not any(map(glob, _GPU_FILES)):
-        return ("cpu",)  # no driver of a GPU is loaded, so torch, which takes seconds to import, would find none
+    if "torch" not in sys.modules and lacks_gpus():
+        return ("cpu",)  # torch takes seconds to import
     import torch
 
     if torch.cuda.is_available():
         return tuple(f"cuda:{number}" for number in range(torch.cuda.device_count()))
     return ("mps",) if torch.backends.mps.is_available() else ("cpu",)
+
+
+def lacks_gpus() -> bool:
+    """Whether no driver of a GPU is loaded, so that torch would find none; False where only torch can tell."""
+    return sys.platform == "linux" and not any(map(glob, _GPU_FILES))
 
 
 def default_batch_size(devices: Sequence[str]) -> int:

@@ -43,6 +43,10 @@ def command(folder: Path, *arguments: str) -> set[str]:
     return modules_of(f"{call}    assert not ended.code, ended.code", folder)
 
 
+def machine_of(run: Path) -> object:
+    return json.loads((run / "manifest.json").read_text(encoding="utf-8"))["machine"]
+
+
 def ours(modules: set[str]) -> int:
     return sum(name.partition(".")[0] in PACKAGES for name in modules)
 
@@ -70,6 +74,8 @@ def test_a_warm_run_opens_no_model_and_reading_it_loads_little(
     warm = command(tmp_path, *bare, "warm")
     assert sorted(packages(warm) & (HEAVY | {"scipy"})) == []
     assert ours(warm) <= 300
+    cold_machine, warm_machine = (machine_of(tmp_path / "runs" / name) for name in ("cold", "warm"))
+    assert warm_machine == cold_machine
     shown = command(tmp_path, "show", "runs/warm")
     assert sorted(packages(shown) & (HEAVY | {"langgraph", "langchain_core", "pyarrow", "scipy", "httpx"})) == []
     assert ours(shown) <= 150
