@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 
 import anyio
 
@@ -29,7 +30,7 @@ from experiments.run.budget import open_budget, paying, price_table, sample_size
 from experiments.run.judging import judge_on_trial
 from experiments.run.prepare import Prepared, open_contestants
 from experiments.run.process import keeper, now, short_pauses, until_stopped
-from experiments.terminal.progress import CellTally, Note, Reporter, RunTally
+from experiments.terminal.progress import CellTally, Reporter, RunTally
 
 
 class OutageBuffer:
@@ -157,7 +158,7 @@ async def _ask(
                 await can_judge()
             reporter.say(sample_size_note(len(one.questions) for one in prepared.contestants))
             note = stack.enter_context(reporter.answers(session.tally))
-            records = OutageBuffer(_keeper(keeper(writer, ahead=ledger.sync), note), config.llm.breaker_failures)
+            records = OutageBuffer(keeper(writer, ahead=ledger.sync, after=note), config.llm.breaker_failures)
             await run(
                 contestants,
                 done=store.done() - prepared.again,
@@ -168,16 +169,6 @@ async def _ask(
             )
             await records.release()
     return scope.cancel_called
-
-
-def _keeper(append: Keep, note: Note) -> Keep:
-    """Appends records to the journal and notes each once it is there."""
-
-    async def keep(record: RunRecord) -> None:
-        await append(record)
-        note(record)
-
-    return keep
 
 
 def _tally(prepared: Prepared, store: RunStore) -> RunTally:
@@ -233,21 +224,14 @@ async def _probe(prepared: Prepared, store: RunStore, reporter: Reporter) -> boo
             done = {key_of(record) for record in store.probe_records()}
             stack.enter_context(short_pauses())
             writer = stack.enter_context(store.probing())
-            append = keeper(writer, ahead=stack.enter_context(paying(budget, store)).sync)
+            paid = stack.enter_context(paying(budget, store))
             advance = stack.enter_context(reporter.items("latency probe"))
             total = len(plan_keys(probed))
-            n_done = len(done & set(plan_keys(probed)))
-
-            async def keep(record: RunRecord) -> None:
-                nonlocal n_done
-                await append(record)
-                n_done += 1
-                advance(n_done, total)
-
+            counted = count(len(done & set(plan_keys(probed))) + 1)
             await run(
                 probed,
                 done=done,
-                keep=keep,
+                keep=keeper(writer, ahead=paid.sync, after=lambda _: advance(next(counted), total)),
                 concurrency=1,
                 timeout_seconds=config.question_timeout_seconds,
             )

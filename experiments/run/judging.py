@@ -40,7 +40,7 @@ from experiments.run.equipment import embedder_of, fetch_weights
 from experiments.run.prepare import Prepared
 from experiments.run.process import keeper, now, until_stopped
 from experiments.run.scoring import JUDGES, PastRun, conclude_run, documents_of, open_past_run
-from experiments.terminal.progress import Advance, Reporter
+from experiments.terminal.progress import Reporter
 
 _REPLYING = ("base_url", "temperature", "top_p", "max_tokens", "seed")
 """Settings of a model, beside its name, that can change a reply."""
@@ -147,8 +147,14 @@ async def judge_answers(session: JudgeSession, reporter: Reporter) -> bool:
             writer = stack.enter_context(run.store.judging())
             _note_judge(session, shas)
             session.begun = True
-            keep = keeper(writer, ahead=stack.enter_context(paying(budget, run.store)).sync)
-            await _ask(session, Judge(model, shas, embedder), keep, stack.enter_context(reporter.items("verdicts")))
+            paid = stack.enter_context(paying(budget, run.store))
+            advance = stack.enter_context(reporter.items("verdicts"))
+
+            def note(_: Verdict) -> None:
+                session.asked += 1
+                advance(session.asked, session.total)
+
+            await _ask(session, Judge(model, shas, embedder), keeper(writer, ahead=paid.sync, after=note))
     return scope.cancel_called
 
 
@@ -160,15 +166,11 @@ def _note_judge(session: JudgeSession, shas: Shas) -> None:
     store.write_manifest(manifest | {"config": settings, JUDGES: manifest.get(JUDGES, {}) | dict(shas)})
 
 
-async def _ask(
-    session: JudgeSession, judge: Judge, keep: Callable[[Verdict], Awaitable[None]], advance: Advance
-) -> None:
+async def _ask(session: JudgeSession, judge: Judge, keep: Callable[[Verdict], Awaitable[None]]) -> None:
     """Ask for what is due, several at a time; after an error that ends it all, what is in flight ends as it does."""
 
     async def ask_and_keep(task: _Task) -> None:
         await keep(await judge.verdict(*task))
-        session.asked += 1
-        advance(session.asked, session.total)
 
     concurrency = max(session.run.config.concurrency, session.config.llm.concurrency or 1)
     await each(_due(session, judge.shas), ask_and_keep, concurrency)

@@ -69,11 +69,11 @@ T = TypeVar("T")
 
 
 def keeper(
-    writer: JournalWriter[T], *, ahead: Callable[[], None] = lambda: None
+    writer: JournalWriter[T], *, ahead: Callable[[], None] = lambda: None, after: Callable[[T], None] = lambda _: None
 ) -> Callable[[T], Coroutine[Any, Any, None]]:
     """Appends to the journal beside the event loop, which no slow disk then holds up, and calls `ahead` before.
 
-    Who hands in a record waits until it is on disk, and no cancellation cuts that short.
+    Who hands in a record waits until it is on disk and `after` was called with it, and no cancellation cuts that short.
     """
     one_at_a_time = anyio.CapacityLimiter(1)
 
@@ -84,6 +84,7 @@ def keeper(
     async def keep(record: T) -> None:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(append, record, limiter=one_at_a_time)
+            after(record)
 
     return keep
 
