@@ -37,6 +37,17 @@ def setting_of(cell: AnyCell, cells: Sequence[AnyCell]) -> str:
     )
 
 
+def cell_name(strategy: str, mode: str, setting: str = "") -> str:
+    """As in `corrective + hybrid (k=5)`; the mode of a control that has no choice of one is left out."""
+    joint = strategy if mode in (GOLD_MODE, NO_RETRIEVAL_MODE) else f"{strategy} + {mode}"
+    return f"{joint} ({setting})" if setting else joint
+
+
+def name_of(cell: AnyCell, cells: Sequence[AnyCell] = ()) -> str:
+    """What a cell is called wherever it is not a row of a table, told apart from its namesakes among `cells`."""
+    return cell_name(cell.strategy, cell.retrieval_mode, setting_of(cell, cells))
+
+
 HUES = 8
 """Colours of the palette; the ninth strategy has the first one's, and its name."""
 
@@ -58,9 +69,7 @@ class Mark:
 
     @property
     def name(self) -> str:
-        """As in `corrective + hybrid (k=5)`; the mode of a control that has no choice of one is left out."""
-        joint = self.strategy if self.mode in (GOLD_MODE, NO_RETRIEVAL_MODE) else f"{self.strategy} + {self.mode}"
-        return f"{joint} ({self.setting})" if self.setting else joint
+        return cell_name(self.strategy, self.mode, self.setting)
 
 
 def marks_of(board: Leaderboard) -> tuple[Mark, ...]:
@@ -124,9 +133,8 @@ def counted(count: int, noun: str) -> str:
 
 
 def short_names(board: Leaderboard) -> dict[str, str]:
-    """Cell key -> its names in one line, as in `corrective hybrid k=5`."""
-    _, names = names_of(board.cells)
-    return {cell.cell: " ".join(filter(None, named)) for cell, named in zip(board.cells, names, strict=True)}
+    """Cell key -> its name among those of the leaderboard."""
+    return {cell.cell: name_of(cell, board.cells) for cell in board.cells}
 
 
 def warning_lines(board: Leaderboard) -> list[str]:

@@ -33,7 +33,7 @@ from arena.leaderboard.controllers import ControllerSummary
 from arena.leaderboard.diagnosis import FailureSummary
 from arena.leaderboard.validity import ValidityWarning, concerning
 from arena.report.console import render_markdown
-from arena.report.names import setting_of
+from arena.report.names import name_of
 from arena.tracking.server import Server
 from arena.tracking.source import FinishedRun, question_table, texts_of
 from arena.tracking.traces import write_traces
@@ -257,7 +257,7 @@ def cell_tags(run: FinishedRun, cell: CellSummary, parent_id: str) -> Mapping[st
     notes += [f"{symptom.reading} Where to act: {symptom.where_to_act}" for symptom in cell.diagnosis]
     return _shared(run) | {
         PARENT_TAG: parent_id,
-        "mlflow.runName": run_name(cell.strategy, cell.retrieval_mode, setting_of(cell, run.board.cells)),
+        "mlflow.runName": run_name(name_of(cell, run.board.cells)),
         "mlflow.note.content": "\n\n".join(notes)[:_TAG_CHARS],
         "kind": "cell",
         "strategy": cell.strategy,

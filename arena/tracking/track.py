@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from arena.config import fingerprint
 from arena.leaderboard.build import CellSummary
-from arena.report.names import setting_of
+from arena.report.names import name_of
 from arena.store import RunStore
 from arena.tracking.runs import (
     CONTENT_TAG,
@@ -174,7 +174,7 @@ def _write(server: Server, sweep: SweptCells) -> str:
     parent = _begin(server, shared | own, dates[0])
     for one in sweep.cells:
         beside = [other.cell for other in sweep.cells if other.point == one.point]
-        name = run_name(f"{one.point}:", one.cell.strategy, one.cell.retrieval_mode, setting_of(one.cell, beside))
+        name = run_name(f"{one.point}:", name_of(one.cell, beside))
         said = {PARENT_TAG: parent, "mlflow.runName": name, "kind": "sweep_cell", "date": one.date, "point": one.point}
         child = _begin(server, shared | said | dict(one.tags), one.date)
         _log(server, child, one)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from arena.leaderboard.cells import price_source
 from arena.report.figures import UNDEFINED, usd_text
-from arena.report.names import names_of
+from arena.report.names import name_of, names_of
 from experiments.run.budget import sample_size_note
 from experiments.run.dry_run import DryRun, JudgeExpectation
 from experiments.run.expectation import TOKENS_PER_WORD, Expectation, ModelWork
@@ -100,7 +100,7 @@ def dry_run_notes(dry: DryRun) -> Iterator[str]:
     for one in dry.cells:
         if one.failures:
             yield (
-                f"{one.cell.strategy} {one.cell.retrieval_mode}: {len(one.failures)} of {one.n_observed} questions of "
+                f"{name_of(one.cell)}: {len(one.failures)} of {one.n_observed} questions of "
                 f"the probe failed, so its figures are too low: {one.failures[0]}"
             )
     if any(one.origin for one in dry.cells):

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from arena.errors import UnknownNameError
 from arena.report.figures import UNDEFINED, usd_text
-from arena.report.names import setting_of
+from arena.report.names import name_of
 from arena.report.question import (
     CellPage,
     QuestionPage,
@@ -281,12 +281,6 @@ def chosen_cells(cells: Sequence[Cell], names: Sequence[str]) -> list[Cell]:
     return [cell for cell in cells if not names or any(_is_named(cell, name) for name in names)]
 
 
-def cell_title(cell: Cell, cells: Sequence[Cell]) -> str:
-    """As in `corrective + hybrid (k=5)`: the setting where namesakes differ in one."""
-    setting = setting_of(cell, cells)
-    return f"{cell.strategy} + {cell.retrieval_mode}" + (f" ({setting})" if setting else "")
-
-
 def _is_named(cell: Cell, name: str) -> bool:
     return name in (cell.key, cell.strategy, f"{cell.strategy}/{cell.retrieval_mode}")
 
@@ -308,7 +302,7 @@ _NOTHING = Answer(None, abstained=False)
 def page_parts(page: QuestionPage, cells: Sequence[Cell], documents: Mapping[str, Document]) -> list[Part]:
     """The question, its cells at a glance, each of them, and the passages behind them."""
     parts: list[Part] = [*_asked(page)]
-    titles = {cell.key: cell_title(cell, cells) for cell in cells}
+    titles = {cell.key: name_of(cell, cells) for cell in cells}
     if len(page.cells) > 1:
         parts.append(_glance(page, titles))
     for cell in page.cells:

@@ -11,7 +11,7 @@ from arena.leaderboard.schema import LEVEL
 from arena.leaderboard.validity import sentences, size_statement
 from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Phrase, Quotes, path_of, usd_text
-from arena.report.names import Mark, counted, listed, metric_name, standing_of, warning_lines
+from arena.report.names import Mark, counted, listed, metric_name, name_of, standing_of, warning_lines
 from arena.report.section import entry_text
 from arena.report.sections.leaderboard import F1_RANK, RECALL_RANK, Column, columns_of
 from arena.types import JudgeMetric
@@ -75,7 +75,7 @@ def _replayed_questions(cell: CellSummary) -> int:
 
 
 def _names(cells: Sequence[CellSummary]) -> str:
-    return ", ".join(f"{cell.strategy} {cell.retrieval_mode}" for cell in cells)
+    return ", ".join(name_of(cell) for cell in cells)
 
 
 def _calls(count: int) -> str:

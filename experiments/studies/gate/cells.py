@@ -69,12 +69,6 @@ def changed_settings(new: Cell, old: Cell) -> list[str]:
     return [f"{name}: {before.get(name)} -> {after.get(name)}" for name in names if before.get(name) != after.get(name)]
 
 
-def label_of(cell: Cell, cells: Sequence[Cell]) -> str:
-    """`STRATEGY/MODE`, and the setting that tells it from its namesakes among `cells`."""
-    setting = setting_of(cell, cells)
-    return f"{cell.strategy}/{cell.retrieval_mode}" + (f" ({setting})" if setting else "")
-
-
 def _by_hand(new: Sequence[PlannedCell], old: Sequence[PlannedCell], by_hand: Iterable[CellPair]) -> dict[str, str]:
     chosen = {}
     for pair in by_hand:

@@ -12,6 +12,7 @@ from pathlib import Path
 from arena.errors import ConfigError, RunStoreError, hint
 from arena.leaderboard.metrics import QuestionResamples
 from arena.plan import PlannedCell
+from arena.report.names import name_of
 from arena.scoring import ScoreTable
 from arena.scoring.guards import check_cells
 from arena.store import RunStore
@@ -19,7 +20,7 @@ from arena.store.runs import resume_command
 from experiments.run.identity import changes
 from experiments.run.scoring import PastRun, score_run
 from experiments.studies.compare.compare import judge_shas, on_questions, open_alike
-from experiments.studies.gate.cells import Pairing, Scored, changed_settings, label_of, pair_cells
+from experiments.studies.gate.cells import Pairing, Scored, changed_settings, pair_cells
 from experiments.studies.gate.checks import Check, GateVerdict, failing_checks, floor_checks
 from experiments.studies.gate.margins import margin_checks
 from experiments.studies.gate.policy import ALONE, Policy, names_of, read_policy
@@ -33,7 +34,7 @@ def notes_on(run: PastRun, old: PastRun, pairing: Pairing, shared: Mapping[str, 
     changed: dict[str, list[str]] = {}
     for new, before in pairing.pairs:
         if settings := changed_settings(new.cell, before.cell):
-            changed.setdefault(", ".join(settings), []).append(label_of(new.cell, cells))
+            changed.setdefault(", ".join(settings), []).append(name_of(new.cell, cells))
     for lines, names in changed.items():
         yield f"Changed in {', '.join(names)}: {lines}."
     if identity := _identity_changes(run, old):
@@ -42,9 +43,9 @@ def notes_on(run: PastRun, old: PastRun, pairing: Pairing, shared: Mapping[str, 
     for new, before in pairing.pairs:
         common = len(shared[new.cell.key])
         if common < max(len(new.question_ids), len(before.question_ids)):
-            yield f"{label_of(new.cell, cells)} is compared on {common} common questions."
+            yield f"{name_of(new.cell, cells)} is compared on {common} common questions."
     if pairing.added:
-        added = ", ".join(label_of(planned.cell, cells) for planned in pairing.added)
+        added = ", ".join(name_of(planned.cell, cells) for planned in pairing.added)
         yield f"Not in the baseline, and held against floors alone: {added}."
     if _machine(run) != _machine(old):
         yield f"Seconds were measured on other machines: {_machine(old)} -> {_machine(run)}."
@@ -108,9 +109,7 @@ def _against(verdict: GateVerdict, run: PastRun, old_run: PastRun, pairing: Pair
         new_table, old_table = score_run(on_questions(run, shared)), score_run(on_questions(old_run, old_keys))
     new_cells, old_cells = _scored(run, new_table), _scored(old_run, old_table)
     cells = [one.cell for one in run.plan.cells]
-    pairs = [
-        (label_of(new.cell, cells), new_cells[new.cell.key], old_cells[old.cell.key]) for new, old in pairing.pairs
-    ]
+    pairs = [(name_of(new.cell, cells), new_cells[new.cell.key], old_cells[old.cell.key]) for new, old in pairing.pairs]
     resamples = QuestionResamples(run.dataset.questions, run.config.seed)
     checks = [
         *_gone(pairing.gone, policy),
@@ -128,14 +127,14 @@ def _scored(run: PastRun, table: ScoreTable) -> dict[str, Scored]:
 
 def _labelled(run: PastRun, table: ScoreTable) -> list[tuple[str, Scored]]:
     cells = [one.cell for one in run.plan.cells]
-    return [(label_of(scored.cell.cell, cells), scored) for scored in _scored(run, table).values()]
+    return [(name_of(scored.cell.cell, cells), scored) for scored in _scored(run, table).values()]
 
 
 def _gone(gone: Sequence[PlannedCell], policy: Policy) -> list[Check]:
     cells = [one.cell for one in gone]
     return [
         Check(
-            label_of(cell, cells),
+            name_of(cell, cells),
             "cell",
             "missing",
             "fail" if policy.fail_on_missing else "inconclusive",

@@ -21,6 +21,7 @@ from arena.leaderboard.contest import Contender, compare
 from arena.leaderboard.metrics import Ids, QuestionResamples
 from arena.leaderboard.schema import LEVEL, MetricSummary
 from arena.leaderboard.validity import ValidityWarning, concerning
+from arena.report.names import cell_name
 from arena.statistics.intervals import Values, mean_interval
 from arena.statistics.thresholds import elbow
 from arena.store import QUESTIONS, SCORES, RunStore
@@ -253,8 +254,8 @@ class Curve:
 
     @property
     def cell_name(self) -> str:
-        """As in `corrective hybrid`; the second of one kind is `corrective hybrid (2)`."""
-        return f"{self.strategy} {self.retrieval_mode}" + (f" ({self.place + 1})" if self.place else "")
+        """As in `corrective + hybrid`; the second of one kind is `corrective + hybrid (2)`."""
+        return cell_name(self.strategy, self.retrieval_mode, str(self.place + 1) if self.place else "")
 
     @property
     def name(self) -> str:

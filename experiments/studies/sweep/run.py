@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar
 from arena.config import RunConfig, fingerprint, validate_config
 from arena.leaderboard.build import Leaderboard
 from arena.plan import Key, PlannedCell, RunPlan
+from arena.report.names import name_of
 from arena.store import FINISHED, RECORDS, VERDICTS, RunStore, key_of
 from arena.store.journal import RECORD_LINES, VERDICT_LINES, LineFormat, encode, scan
 from arena.types import Answer, Cell, Retrieval, RunRecord, ShownDocument
@@ -298,7 +299,7 @@ def _take_cell(store: RunStore, cell: CellIdentity, source: Source, donor: RunSt
         return  # begun when there was nothing to take over
     store.write_manifest(manifest | {REUSED: taken | {planned.key: note}})
     if number := take_over(store, cell, source, donor):
-        reporter.say(f"{planned.strategy} {planned.retrieval_mode}: {number} records {source.how} from {source.point}")
+        reporter.say(f"{name_of(planned)}: {number} records {source.how} from {source.point}")
 
 
 NEW, ASKED = "new", "asked"
@@ -366,7 +367,7 @@ def _expect(
     for cell in there.cells:
         one, source = cell.planned.cell, sources[cell.planned.cell.key]
         made = f"{source.how} from {source.point}" if source else ASKED
-        name, n_questions = f"{one.strategy} {one.retrieval_mode}", len(cell.planned.question_ids)
+        name, n_questions = name_of(one), len(cell.planned.question_ids)
         if found := costs.get(one.key):
             expected.append(ExpectedCell(name, n_questions, made, found.calls, _tokens(found), found.usd))
         else:

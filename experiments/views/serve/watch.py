@@ -24,6 +24,7 @@ from arena.llm.providers import is_fake
 from arena.metrics import METRICS
 from arena.metrics.case import Case
 from arena.plan import PlannedCell
+from arena.report.names import cell_name
 from arena.scoring import CellScores
 from arena.store import RunStore
 from arena.store.runs import RecordTail
@@ -59,7 +60,7 @@ class CellProgress:
 
     @property
     def name(self) -> str:
-        return f"{self.strategy} + {self.retrieval_mode}"
+        return cell_name(self.strategy, self.retrieval_mode)
 
     @property
     def fake(self) -> bool:

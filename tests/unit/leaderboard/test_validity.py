@@ -133,8 +133,8 @@ def test_what_is_no_result_is_said_once_for_all_its_cells() -> None:
     cells = [row(f"s{number}").model_copy(update={"guards": [stuck]}) for number in range(12)]
     said_of = [one for one in notes(board(*cells, row("other"))) if "j said 1" in one]
     assert said_of == [
-        "12 cells (s0 hybrid_rerank, s1 hybrid_rerank, s2 hybrid_rerank, ...): answer_accuracy is no result: j said 1 "
-        "of each of 240 answers."
+        "12 cells (s0 + hybrid_rerank, s1 + hybrid_rerank, s2 + hybrid_rerank, ...): answer_accuracy is no result: "
+        "j said 1 of each of 240 answers."
     ]
 
 

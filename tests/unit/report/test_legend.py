@@ -85,8 +85,8 @@ def test_what_is_invalid_is_said_with_its_reason() -> None:
     part = GuardFinding(guard="constant_metric", message="it is 0.5 on each of 60 questions", metric="answer_f1")
     said = notes(board(row("a").model_copy(update={"guards": [whole]}), row("b").model_copy(update={"guards": [part]})))
     assert said == [
-        "a hybrid_rerank: no result: it asked nothing.",
-        "b hybrid_rerank: answer_f1 is no result: it is 0.5 on each of 60 questions.",
+        "a + hybrid_rerank: no result: it asked nothing.",
+        "b + hybrid_rerank: answer_f1 is no result: it is 0.5 on each of 60 questions.",
     ]
 
 

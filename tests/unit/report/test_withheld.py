@@ -22,13 +22,13 @@ def test_a_fake_models_missing_price_is_nothing_to_mend() -> None:
 def test_unknown_usage_is_counted_where_it_withholds_money() -> None:
     unknown = spent(usd=None, paid_usd=None, unknown_calls=3, withheld="unknown_usage")
     (note,) = notes(board(row("vanilla", "dense", spending=unknown), row("x", spending=spent())))
-    assert note == "USD of vanilla dense is withheld: the provider did not report all tokens of 3 calls."
+    assert note == "USD of vanilla + dense is withheld: the provider did not report all tokens of 3 calls."
 
 
 def test_replays_of_a_model_paid_by_the_hour_have_no_price() -> None:
     timeless = spent(usd=None, replayed_usd=None, replayed_calls=60, withheld="no_seconds")
     said = notes(board(row("vanilla", "dense", spending=timeless, measured=0)))
-    assert said[0].startswith("USD of vanilla dense is withheld: replayed calls have no seconds")
+    assert said[0].startswith("USD of vanilla + dense is withheld: replayed calls have no seconds")
     assert said[-1].startswith("60 calls came from the reply cache")
 
 
@@ -36,7 +36,7 @@ def test_a_latency_that_was_only_replayed_is_withheld_and_said_so() -> None:
     replayed = spent(replayed_calls=60, replayed_usd=0.01, paid_usd=0.0)
     board_of_replays = board(row("vanilla", "dense", usd=0.01, spending=replayed, measured=0, failed=2))
     withheld, paid_before = notes(board_of_replays)[1:]
-    assert withheld.startswith("seconds of vanilla dense are withheld: every question had a replayed call")
+    assert withheld.startswith("seconds of vanilla + dense are withheld: every question had a replayed call")
     assert paid_before == "60 calls ($0.01 of the cost) came from the reply cache, paid for before; tokens count them."
 
 
@@ -56,5 +56,6 @@ def test_the_warm_up_is_no_replay_and_withholds_a_latency_it_is_all_of() -> None
     assert notes(board(warmed)) == []
     alone = row("vanilla", "dense", failed=59, measured=0).model_copy(update={"n_warm_up": 1})
     assert (
-        "seconds of vanilla dense are withheld: nothing was measured after the first question" in notes(board(alone))[1]
+        "seconds of vanilla + dense are withheld: nothing was measured after the first question"
+        in notes(board(alone))[1]
     )

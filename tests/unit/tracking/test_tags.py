@@ -25,8 +25,8 @@ def test_namesakes_are_told_apart_by_their_names(tmp_path: Path, jsonl_folder: P
     run = finished_run(write_finished_run(tmp_path / "r1", jsonl_folder, records), traces=0)
     names = [cell_tags(run, one, "parent")["mlflow.runName"] for one in run.board.cells]
     assert [name.partition(", prompt=")[0] for name in names] == [
-        "ircot dense max_sentences=2",
-        "ircot dense max_sentences=3",
-        "vanilla dense",
+        "ircot + dense (max_sentences=2",
+        "ircot + dense (max_sentences=3",
+        "vanilla + dense",
     ]
     assert max(map(len, names)) == 250

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from arena.errors import UnknownNameError
+from arena.report.names import name_of
 from arena.types import Cell
-from experiments.views.inspect_text import cell_title, chosen_cells
+from experiments.views.inspect_text import chosen_cells
 
 SMALL = Cell("vanilla", "dense", "fake:", {"k": 5})
 LARGE = Cell("vanilla", "dense", "fake:", {"k": 10})
@@ -34,7 +35,7 @@ def test_an_unknown_cell_is_answered_with_the_names_of_all() -> None:
 
 
 def test_a_title_says_in_what_namesakes_differ() -> None:
-    assert [cell_title(one, CELLS) for one in CELLS] == [
+    assert [name_of(one, CELLS) for one in CELLS] == [
         "vanilla + dense (k=5)",
         "vanilla + dense (k=10)",
         "corrective + hybrid",

@@ -4,8 +4,9 @@ import pytest
 
 from arena.errors import ConfigError
 from arena.plan import PlannedCell
+from arena.report.names import name_of
 from arena.types import Cell, Scalar
-from experiments.studies.gate.cells import Pairing, changed_settings, label_of, pair_cells
+from experiments.studies.gate.cells import Pairing, changed_settings, pair_cells
 from experiments.studies.gate.policy import CellPair
 
 
@@ -36,7 +37,7 @@ def test_namesakes_are_paired_by_the_setting_that_tells_them_apart() -> None:
     new = [planned("vanilla", k=k, prompt="b") for k in (10, 5)]
     pairing = pair_cells(new, old)
     assert names(pairing) == [(new[0].cell.key, old[1].cell.key), (new[1].cell.key, old[0].cell.key)]
-    assert label_of(new[0].cell, [one.cell for one in new]) == "vanilla/dense (k=10)"
+    assert name_of(new[0].cell, [one.cell for one in new]) == "vanilla + dense (k=10)"
 
 
 def test_what_may_belong_together_in_several_ways_is_refused_until_the_policy_says() -> None:
