@@ -125,17 +125,6 @@ def _await(lock: FileLock, folder: Path, tell: Callable[[str], None]) -> None:
             return
 
 
-def is_being_written(folder: Path) -> bool:
-    """Whether a living process builds the index at `folder`."""
-    lock = _lock(folder)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        return True
-    lock.release()
-    return False
-
-
 def _lock(folder: Path) -> FileLock:
     # The file outlives the lock: removing it would let two processes hold two locks of one name.
     return FileLock(folder.with_name(f".{folder.name}.lock"))

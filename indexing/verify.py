@@ -14,7 +14,6 @@ from indexing.chunking import WHOLE_DOCUMENTS, Chunking, indexed_text, passages_
 from indexing.embedding import IndexEmbedder
 from indexing.engines import ENGINES
 from indexing.engines.ranking import EngineSettings
-from indexing.files import is_being_written, work_folder
 from indexing.manifest import (
     MANIFEST,
     IndexManifest,
@@ -53,13 +52,6 @@ def list_indexes(root: Path) -> tuple[IndexInfo, ...]:
         except IndexMismatchError:
             continue  # of an older release, or damaged: the next build of the same name replaces it
     return tuple(found)
-
-
-def leftovers(root: Path) -> tuple[Path, ...]:
-    """Work folders of killed builds: building again clears them away, with what they point to on a server."""
-    hidden = sorted(path for path in root.glob(".*.building") if path.is_dir())
-    finals = (path.with_name(path.name.removeprefix(".").removesuffix(".building")) for path in hidden)
-    return tuple(work_folder(final) for final in finals if not is_being_written(final))
 
 
 def verify_index(

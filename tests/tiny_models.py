@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from experiments.bench.made_up import Shape, build_bge_m3, build_bge_reranker
+from experiments.bench.made_up import Shape, build_bge_m3, corpus_tokenizer, xlm_config
 
 WIDTH = 32
 MAX_LENGTH = 32
@@ -57,7 +57,16 @@ def build_tiny_bge_m3(folder: Path, *, seed: int = 0) -> Path:
 
 def build_tiny_reranker(folder: Path, *, seed: int = 0) -> Path:
     """A folder like bge-reranker-v2-m3's: XLM-RoBERTa of two layers that scores a pair of texts of 64 tokens."""
-    return build_bge_reranker(folder, _CORPUS, Shape(layers=2, width=WIDTH, max_length=2 * MAX_LENGTH), seed=seed)
+    import torch
+    from transformers import XLMRobertaForSequenceClassification
+
+    shape = Shape(layers=2, width=WIDTH, max_length=2 * MAX_LENGTH)
+    config = xlm_config(corpus_tokenizer(folder, _CORPUS, shape), shape)
+    config.num_labels = 1
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        XLMRobertaForSequenceClassification(config).save_pretrained(folder)  # type: ignore[no-untyped-call]
+    return folder
 
 
 def _module(number: int, path: str, kind: str) -> dict[str, int | str]:

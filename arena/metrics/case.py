@@ -117,8 +117,6 @@ NOT_JUDGED = "not_judged"  # no judge was asked, or it gave no verdict
 PARTLY_JUDGED = "partly_judged"  # the judge gave a verdict on some parts only
 JUDGE_FAILED = "judge_failed"  # the judge's calls failed, or could not be read
 
-MISSING = frozenset({FAILED, TEXT_UNKNOWN, NOT_JUDGED, PARTLY_JUDGED, JUDGE_FAILED})
-
 UNDEFINED = frozenset(
     {
         *(

@@ -45,10 +45,6 @@ class Scored:
     def n_wanted(self) -> int:
         return int(np.count_nonzero(self.wanted))
 
-    @property
-    def n_unwanted(self) -> int:
-        return int(self.wanted.size) - self.n_wanted
-
 
 @dataclass(frozen=True, slots=True)
 class Curve:

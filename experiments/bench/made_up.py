@@ -222,30 +222,17 @@ def build_bge_m3(folder: Path, corpus: Sequence[str], shape: Shape = Shape(), *,
     import torch
     from transformers import XLMRobertaModel
 
-    tokenizer = _tokenizer(folder, corpus, shape)
+    tokenizer = corpus_tokenizer(folder, corpus, shape)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        XLMRobertaModel(_config(tokenizer, shape)).save_pretrained(folder)  # type: ignore[no-untyped-call]
+        XLMRobertaModel(xlm_config(tokenizer, shape)).save_pretrained(folder)  # type: ignore[no-untyped-call]
         for name, outputs in (("colbert_linear.pt", shape.width), ("sparse_linear.pt", 1)):
             torch.save(torch.nn.Linear(shape.width, outputs).state_dict(), folder / name)
     return folder
 
 
-def build_bge_reranker(folder: Path, corpus: Sequence[str], shape: Shape = Shape(), *, seed: int = 0) -> Path:
-    """A folder for `FlagReranker`: a sequence classifier with one output, and its tokenizer."""
-    import torch
-    from transformers import XLMRobertaForSequenceClassification
-
-    tokenizer = _tokenizer(folder, corpus, shape)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        config = _config(tokenizer, shape)
-        config.num_labels = 1
-        XLMRobertaForSequenceClassification(config).save_pretrained(folder)  # type: ignore[no-untyped-call]
-    return folder
-
-
-def _config(tokenizer: PreTrainedTokenizerFast, shape: Shape) -> XLMRobertaConfig:
+def xlm_config(tokenizer: PreTrainedTokenizerFast, shape: Shape) -> XLMRobertaConfig:
+    """The configuration of a model of that shape."""
     from transformers import XLMRobertaConfig
 
     return XLMRobertaConfig(  # type: ignore[no-untyped-call]
@@ -263,7 +250,7 @@ def _config(tokenizer: PreTrainedTokenizerFast, shape: Shape) -> XLMRobertaConfi
     )
 
 
-def _tokenizer(folder: Path, corpus: Sequence[str], shape: Shape) -> PreTrainedTokenizerFast:
+def corpus_tokenizer(folder: Path, corpus: Sequence[str], shape: Shape) -> PreTrainedTokenizerFast:
     """Unigram pieces over text with spaces made visible, framed as XLM-RoBERTa frames a text and a pair."""
     from tokenizers import Tokenizer
     from tokenizers.models import Unigram

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 from arena.config import RunConfig
 from arena.errors import ConfigError
@@ -115,7 +115,6 @@ def _entry(entry: str, setting: Setting) -> str:
 
 
 Unit = Literal["tokens", "usd", "calls"]
-UNITS: tuple[Unit, ...] = get_args(Unit)
 
 
 def spent(cell: CellSummary, unit: Unit) -> float:

@@ -18,7 +18,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from arena.errors import ConfigError
 from arena.files import write_whole
@@ -32,8 +32,6 @@ from arena.types import well_formed
 from experiments.run.scoring import PastRun, documents_of, open_past_run
 
 Mark = Literal["y", "n", "na"]
-
-MARKS: tuple[Mark, ...] = get_args(Mark)
 
 READ_AS: Mapping[str, Mark] = {"y": "y", "yes": "y", "n": "n", "no": "n", "na": "na", "n/a": "na"}
 """What a reviewer may write, in lower case -> the mark that it is."""

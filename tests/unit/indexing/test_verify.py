@@ -14,10 +14,10 @@ from indexing.build import build_index, ensure_index, index_folder
 from indexing.chunking import TokenWindows
 from indexing.engines import ENGINES
 from indexing.engines.ranking import EngineSettings
-from indexing.files import only_writer, work_folder
+from indexing.files import work_folder
 from indexing.manifest import MANIFEST, IndexManifest, read_manifest
 from indexing.opening import SHARD, open_index
-from indexing.verify import index_info, leftovers, list_indexes, verify_index
+from indexing.verify import index_info, list_indexes, verify_index
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS
 
@@ -150,15 +150,12 @@ def test_info_is_the_manifest_and_the_room_taken(built: Path, tmp_path: Path) ->
         index_info(tmp_path)
 
 
-def test_indexes_and_leftovers_are_listed(tmp_path: Path) -> None:
+def test_whole_indexes_are_listed(tmp_path: Path) -> None:
     build_index(DOCUMENTS, LetterEmbedder(), tmp_path / "whole")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / MANIFEST).write_text("{")
     work_folder(tmp_path / "stopped").mkdir()  # as a killed build does
     assert [info.folder.name for info in list_indexes(tmp_path)] == ["whole"]
-    assert leftovers(tmp_path) == (work_folder(tmp_path / "stopped"),)
-    with only_writer(tmp_path / "stopped"):
-        assert leftovers(tmp_path) == ()
 
 
 def test_doubles_do_not_hide_each_other(tmp_path: Path) -> None:
