@@ -43,11 +43,11 @@ def test_ten_points_of_recall_fail_the_gate_and_are_named(
     files = (tmp_path / "gate.md", tmp_path / "gate.xml")
     done = gated(arena, tmp_path, spec, made, "--markdown", files[0], "--junit", files[1])
     assert done.code == 1, done
-    assert "Gate FAILED by retrieval_recall of vanilla/dense (-0.100)" in " ".join(done.out.split())
+    assert "Gate FAILED by retrieval_recall of vanilla + dense (-0.100)" in " ".join(done.out.split())
     assert files[0].read_text(encoding="utf-8").startswith("### \N{CROSS MARK} Gate FAILED")
     root = ET.parse(files[1]).getroot()
     assert [case.get("classname") for case in root.iter("testcase") if case.find("failure") is not None] == [
-        "vanilla/dense"
+        "vanilla + dense"
     ]
 
 
@@ -80,14 +80,14 @@ def test_a_changed_setting_is_named_and_its_cell_still_compared(
     deeper = replace(DENSE, params={**DENSE.params, "k": 10})
     done = gated(arena, tmp_path, spec, [*records(half, [deeper]), *records(half, [HYBRID])], "--json")
     content = json.loads(done.out)
-    assert (done.code, content["notes"]) == (0, ["Changed in vanilla/dense: k: 5 -> 10."])
+    assert (done.code, content["notes"]) == (0, ["Changed in vanilla + dense: k: 5 -> 10."])
 
 
 def test_a_cell_that_is_gone_fails_unless_the_policy_lets_it(
     arena: Arena, tmp_path: Path, spec: str, baseline: Path
 ) -> None:
     done = gated(arena, tmp_path, spec, records(half, [DENSE]))
-    assert (done.code, "cell of vanilla/hybrid" in done.out) == (1, True)
+    assert (done.code, "cell of vanilla + hybrid" in done.out) == (1, True)
     policy = tmp_path / "policy.yaml"
     policy.write_text("fail_on_missing: false\n", encoding="utf-8")
     assert arena("gate", tmp_path / "new", "--baseline", baseline, "--policy", policy).code == 0
@@ -130,7 +130,7 @@ def test_other_questions_are_refused_unless_the_policy_compares_the_common_ones(
     content = json.loads(done.out)
     assert done.code == 0
     assert {check["n"] for check in content["checks"] if check["metric"] == "answer_em"} == {80}
-    assert "vanilla/dense is compared on 80 common questions." in content["notes"]
+    assert "vanilla + dense is compared on 80 common questions." in content["notes"]
 
 
 def test_other_data_are_refused(arena: Arena, tmp_path: Path, jsonl_folder: Path, baseline: Path) -> None:

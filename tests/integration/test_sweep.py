@@ -154,8 +154,8 @@ def test_a_dry_run_says_what_is_shared_and_makes_nothing(arena: Arena, study: Pa
     }
     assert expected["base", "retrieval_only dense"] == ("asked", 0)
     assert expected["retrieval.k-1", "retrieval_only hybrid_rerank"] == ("cut from base", 0)
-    assert expected["retrieval.k-1", "closed_book none"] == ("copied from base", 0)
-    assert expected["retrieval.k-1", "vanilla dense"] == ("asked", 5)
+    assert expected["retrieval.k-1", "closed_book"] == ("copied from base", 0)
+    assert expected["retrieval.k-1", "vanilla + dense"] == ("asked", 5)
     text = arena("sweep", config, "--dry-run")
     assert "Nothing was spent" in text.out
 

@@ -121,4 +121,4 @@ def test_killed_half_way_and_copied_again_it_is_there_once(runs_dir: Path, jsonl
     process.kill()
     process.wait()
     assert tracking(store).wait(timeout=PATIENCE_SECONDS) == 0
-    assert living_runs(runs_dir) == [("corrective dense", "cell"), ("r1", "run"), ("vanilla dense", "cell")]
+    assert living_runs(runs_dir) == [("corrective + dense", "cell"), ("r1", "run"), ("vanilla + dense", "cell")]
