@@ -81,20 +81,20 @@ class Account:
 
 def account_of(calls: Iterable[LLMCall], cell: Cell, prices: PriceTable | None) -> Account:
     """The account of `calls`, made in `cell` (`prices` None: nothing has a known price)."""
-    books = _Entries()
+    accounts = _AccountSum()
     for call in calls:
-        books.enter(call, prices.price_of(cell, call) if prices else None)
-    return books.account
+        accounts.enter(call, prices.price_of(cell, call) if prices else None)
+    return accounts.account
 
 
 def accounts_by_role(calls: Iterable[LLMCall], cell: Cell, prices: PriceTable | None) -> dict[str, Account]:
     """`account_of` the calls of each role, in the order in which the roles were first asked."""
-    books: dict[str, _Entries] = {}
+    accounts: dict[str, _AccountSum] = {}
     for call in calls:
-        if call.role not in books:
-            books[call.role] = _Entries()
-        books[call.role].enter(call, prices.price_of(cell, call) if prices else None)
-    return {role: entries.account for role, entries in books.items()}
+        if call.role not in accounts:
+            accounts[call.role] = _AccountSum()
+        accounts[call.role].enter(call, prices.price_of(cell, call) if prices else None)
+    return {role: entries.account for role, entries in accounts.items()}
 
 
 def add_up(accounts: Iterable[Account]) -> Account:
@@ -114,7 +114,7 @@ def add_up(accounts: Iterable[Account]) -> Account:
 
 
 @dataclass(slots=True)
-class Books:
+class RunAccounts:
     """The accounts of a run. `by_role`: (cell key, role) -> account; `n_questions`: cell key -> its records."""
 
     cells: dict[str, Cell] = field(default_factory=dict)
@@ -143,17 +143,17 @@ class Books:
         return add_up(account for (_, role), account in self.by_role.items() if role == name)
 
 
-def keep_books(records: Iterable[RunRecord], prices: PriceTable | None) -> Books:
+def account_run(records: Iterable[RunRecord], prices: PriceTable | None) -> RunAccounts:
     """The accounts of a run's records, read one at a time: memory grows with cells and roles, not with records."""
-    books = Books()
+    accounts = RunAccounts()
     for record in records:
         key = record.cell.key
-        books.cells.setdefault(key, record.cell)
-        books.n_questions[key] = books.n_questions.get(key, 0) + 1
+        accounts.cells.setdefault(key, record.cell)
+        accounts.n_questions[key] = accounts.n_questions.get(key, 0) + 1
         for call in record.calls:
             place = (key, call.role)
-            books.by_role[place] = books.by_role.get(place, Account()) + account_of((call,), record.cell, prices)
-    return books
+            accounts.by_role[place] = accounts.by_role.get(place, Account()) + account_of((call,), record.cell, prices)
+    return accounts
 
 
 @dataclass(slots=True)
@@ -213,7 +213,7 @@ class _SpendSum:
 
 
 @dataclass(slots=True)
-class _Entries:
+class _AccountSum:
     """An `Account` in the making."""
 
     paid: _SpendSum = field(default_factory=_SpendSum)

@@ -37,7 +37,7 @@ Batch = tuple[Sequence[int], Embedding]
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class BuildOptions:
     """How a build goes about its work; nothing here changes the index.
 
     `slice_size`: passages embedded between two progress reports; a multiple of the embedder's batch size wastes
@@ -62,12 +62,14 @@ def writing(folder: Path, tell: Callable[[str], None] = unheard) -> Iterator[Pat
         raise ConfigError(f"cannot write an index to {str(folder)!r}: {error}; {storage_advice(error)}") from error
 
 
-def assemble(plan: IndexPlan, embedder: IndexEmbedder, folder: Path, work: Path, pace: Pace) -> IndexManifest:
+def assemble(
+    plan: IndexPlan, embedder: IndexEmbedder, folder: Path, work: Path, options: BuildOptions
+) -> IndexManifest:
     """Leave the planned index at `folder`, for the one who is `writing` it. See `indexing.build.build_index`."""
     _clear(work, plan.engine)
     _check_space(plan, embedder.dimension, work)
     try:
-        manifest = _write(plan, embedder, work / NEW, pace)
+        manifest = _write(plan, embedder, work / NEW, options)
         _put_in_place(work / NEW, folder, aside=work / OLD)
     except BaseException:
         with suppress(ConfigError):  # it stays where it is, and the next build tries again
@@ -87,11 +89,11 @@ def _check_space(plan: IndexPlan, dimension: int, work: Path) -> None:
         raise OSError(errno.ENOSPC, f"it takes {needed / 1e6:,.0f} MB at least, and {free / 1e6:,.0f} MB are free")
 
 
-def _write(plan: IndexPlan, embedder: IndexEmbedder, folder: Path, pace: Pace) -> IndexManifest:
+def _write(plan: IndexPlan, embedder: IndexEmbedder, folder: Path, options: BuildOptions) -> IndexManifest:
     texts = [indexed_text(passage) for passage in plan.passages]
     fitted = embedder.fitted(texts)
     samples = _fill(
-        folder, plan, fitted.sparse_idf, _batches(plan.passages, texts, fitted, pace.slice_size), pace.progress
+        folder, plan, fitted.sparse_idf, _batches(plan.passages, texts, fitted, options.slice_size), options.progress
     )
     # The first load tidies the files up; from then on they stay as they are.
     engine = ENGINES[plan.engine.kind].load(folder / SHARD, settings=plan.engine)
@@ -254,7 +256,7 @@ def build_index(
     """
     plan = plan_index(documents, embedder, engine, chunking)
     with writing(folder, tell) as work:
-        return assemble(plan, embedder, folder, work, Pace(slice_size, progress))
+        return assemble(plan, embedder, folder, work, BuildOptions(slice_size, progress))
 
 
 def ensure_index(
@@ -282,7 +284,7 @@ def ensure_index(
         with writing(folder, tell) as work:
             index = _sound(folder, plan, thorough=thorough)  # may have been finished before we got the lock
             if index is None:
-                assemble(plan, embedder, folder, work, Pace(slice_size, progress))
+                assemble(plan, embedder, folder, work, BuildOptions(slice_size, progress))
     return index or open_planned(folder, plan)
 
 

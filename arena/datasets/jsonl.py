@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from arena.datasets.records import MOST_HOPS, Row, fingerprint, read_records
+from arena.datasets.records import MOST_HOPS, FileRow, fingerprint, read_records
 from arena.errors import DatasetError, UnknownNameError, nearest
 from arena.types import KINDS, Claim, Dataset, Document, Gold, GoldSentence, Kind, Question, Scalar
 
@@ -142,7 +142,7 @@ def _read_questions(path: Path, documents: Mapping[str, Document]) -> tuple[list
     return questions, gold
 
 
-def _new_id(row: Row, name: str, places: dict[str, str]) -> str:
+def _new_id(row: FileRow, name: str, places: dict[str, str]) -> str:
     """The row's id, entered in `places` (id -> where it was used)."""
     value = row.identifier(name)
     if value in places:
@@ -151,7 +151,7 @@ def _new_id(row: Row, name: str, places: dict[str, str]) -> str:
     return value
 
 
-def _metadata(row: Row) -> dict[str, Scalar]:
+def _metadata(row: FileRow) -> dict[str, Scalar]:
     nested = row.optional("metadata", dict) or {}
     free = {name: value for name, value in row.fields.items() if name not in ("doc_id", "title", "text", "metadata")}
     for name in nested.keys() & free.keys():
@@ -162,7 +162,7 @@ def _metadata(row: Row) -> dict[str, Scalar]:
     return free | nested
 
 
-def _gold(row: Row, question_id: str, documents: Mapping[str, Document]) -> Gold:
+def _gold(row: FileRow, question_id: str, documents: Mapping[str, Document]) -> Gold:
     answers = row.items("answers", str)
     if not all(answer.strip() for answer in answers):
         raise row.error("one of 'answers' is blank; leave it out")
@@ -179,7 +179,7 @@ def _gold(row: Row, question_id: str, documents: Mapping[str, Document]) -> Gold
     return Gold(question_id, answers, supporting_ids, hop_order, kind != "unanswerable", claims, sentences=sentences)
 
 
-def _question(row: Row, gold: Gold) -> Question:
+def _question(row: FileRow, gold: Gold) -> Question:
     for name in row.fields:
         near = nearest(name, _OPTIONAL, likeness=0.8)
         if near and near not in row.fields:
@@ -194,7 +194,7 @@ def _question(row: Row, gold: Gold) -> Question:
     )
 
 
-def _kind(row: Row, answers: tuple[str, ...], supporting_ids: tuple[str, ...]) -> Kind:
+def _kind(row: FileRow, answers: tuple[str, ...], supporting_ids: tuple[str, ...]) -> Kind:
     named = row.optional("kind", str)
     if named is None:
         if not answers:
@@ -206,14 +206,14 @@ def _kind(row: Row, answers: tuple[str, ...], supporting_ids: tuple[str, ...]) -
     raise row.error(str(UnknownNameError("kind", named, KINDS)))
 
 
-def _claims(row: Row) -> tuple[Claim, ...]:
+def _claims(row: FileRow) -> tuple[Claim, ...]:
     if row.optional("claims", list) is None:
         return ()
     return tuple(Claim(claim.identifier("text"), claim.items("supporting_ids", str)) for claim in row.objects("claims"))
 
 
 def _sentences(
-    row: Row, supporting_ids: tuple[str, ...], documents: Mapping[str, Document]
+    row: FileRow, supporting_ids: tuple[str, ...], documents: Mapping[str, Document]
 ) -> tuple[GoldSentence, ...]:
     if row.optional("sentences", list) is None:
         return ()
@@ -231,7 +231,7 @@ def _sentences(
     return tuple(found)
 
 
-def _check_ids(row: Row, name: str, ids: Iterable[str], known: Container[str], where: str) -> None:
+def _check_ids(row: FileRow, name: str, ids: Iterable[str], known: Container[str], where: str) -> None:
     """Every one of `ids`, found in field `name`, is among `known`."""
     for doc_id in ids:
         if doc_id not in known:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.datasets.records import Pool, Row, fingerprint, read_records
+from arena.datasets.records import FileRow, Pool, fingerprint, read_records
 from arena.errors import DatasetError
 from arena.types import Dataset, Gold, Question
 from arena.types.data import OfficialGold, OfficialPrediction
@@ -80,7 +80,7 @@ def read_musique(path: Path) -> PooledMusique:
     return PooledMusique(dataset, paragraph_ids)
 
 
-def _question(row: Row) -> Question:
+def _question(row: FileRow) -> Question:
     shape = row.identifier("id").partition("__")[0]
     known = shape in SHAPES
     answerable = row.optional("answerable", bool) is not False
@@ -93,7 +93,7 @@ def _question(row: Row) -> Question:
     )
 
 
-def _pooled(row: Row, pool: Pool) -> dict[int, str]:
+def _pooled(row: FileRow, pool: Pool) -> dict[int, str]:
     """Paragraph `idx` of this record -> pooled document."""
     ids: dict[int, str] = {}
     for paragraph in row.objects("paragraphs"):
@@ -104,7 +104,7 @@ def _pooled(row: Row, pool: Pool) -> dict[int, str]:
     return ids
 
 
-def _gold(row: Row, question: Question, ids: Mapping[int, str]) -> Gold:
+def _gold(row: FileRow, question: Question, ids: Mapping[int, str]) -> Gold:
     if question.kind == "unanswerable":
         return Gold(question.question_id, answers=(), supporting_ids=(), answerable=False)
     if "answer" not in row.fields:
@@ -118,7 +118,7 @@ def _gold(row: Row, question: Question, ids: Mapping[int, str]) -> Gold:
     return Gold(question.question_id, answers, supporting_ids, _hop_order(row, ids, supporting_ids), official=True)
 
 
-def _hop_order(row: Row, ids: Mapping[int, str], supporting_ids: tuple[str, ...]) -> tuple[str, ...] | None:
+def _hop_order(row: FileRow, ids: Mapping[int, str], supporting_ids: tuple[str, ...]) -> tuple[str, ...] | None:
     """The supporting documents, one per hop; None when the decomposition does not name exactly those."""
     if row.optional("question_decomposition", list) is None:
         return None
@@ -218,7 +218,7 @@ def _require_twins(places: dict[tuple[str, bool], str]) -> None:
             )
 
 
-def _gold_predictions(row: Row) -> OfficialGold:
+def _gold_predictions(row: FileRow) -> OfficialGold:
     question_id = row.identifier("id")
     if row.optional("answerable", bool) is False:
         return OfficialGold(question_id, (), (), answerable=False)
@@ -233,7 +233,7 @@ def _gold_predictions(row: Row) -> OfficialGold:
     return OfficialGold(question_id, (row.require("answer", str), *aliases), supporting, answerable=True)
 
 
-def _prediction(row: Row) -> OfficialPrediction:
+def _prediction(row: FileRow) -> OfficialPrediction:
     return OfficialPrediction(
         question_id=row.identifier("id"),
         answer=row.require("predicted_answer", str),

@@ -45,7 +45,7 @@ _JSON_NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FileRow:
     """One JSON object of a file. `place` says where it stands: `FILE:LINE`, then the field it is nested in."""
 
     place: str
@@ -86,10 +86,10 @@ class Row:
             raise self.error(f"field {name!r} must be from 0 to {most}, not {reprlib.repr(value)}")
         return value
 
-    def objects(self, name: str) -> tuple[Row, ...]:
+    def objects(self, name: str) -> tuple[FileRow, ...]:
         """A required list of objects, each a row that knows its place in this one."""
         members = self.items(name, dict)
-        return tuple(Row(f"{self.place}, {name}[{index}]", member) for index, member in enumerate(members))
+        return tuple(FileRow(f"{self.place}, {name}[{index}]", member) for index, member in enumerate(members))
 
     def _typed(self, name: str, value: Any, kind: type[T]) -> T:
         if type(value) is not kind:  # not isinstance: True is an int in Python, not in JSON
@@ -98,7 +98,7 @@ class Row:
         return value
 
 
-def parse_lines(path: Path, stream: Iterable[bytes]) -> Iterator[Row]:
+def parse_lines(path: Path, stream: Iterable[bytes]) -> Iterator[FileRow]:
     """The objects of UTF-8 lines with one JSON object each, in order. Blank lines are skipped.
 
     Memory stays at one line. `path` is for messages.
@@ -113,7 +113,7 @@ def parse_lines(path: Path, stream: Iterable[bytes]) -> Iterator[Row]:
             yield _parse(f"{path}:{number}", line)
 
 
-def as_row(place: str, value: Any, source: str, per: str = "line") -> Row:
+def as_row(place: str, value: Any, source: str, per: str = "line") -> FileRow:
     """`value`, parsed from the JSON text `source`, as a row; the file should hold one object `per` what.
 
     Raises:
@@ -128,10 +128,10 @@ def as_row(place: str, value: Any, source: str, per: str = "line") -> Row:
         raise DatasetError(
             f"{place}: {_JSON_NAMES[type(value)]}, not an object; the file needs one JSON object per {per}"
         )
-    return Row(place, value)
+    return FileRow(place, value)
 
 
-def _parse(place: str, raw: bytes) -> Row:
+def _parse(place: str, raw: bytes) -> FileRow:
     try:
         line = raw.strip().decode()
         value = DECODER.decode(line)
@@ -150,7 +150,7 @@ def _parse(place: str, raw: bytes) -> Row:
 _SPACE = " \t\n\r"
 
 
-def read_records(path: Path) -> Iterator[Row]:
+def read_records(path: Path) -> Iterator[FileRow]:
     """The objects of a file in its order; JSON is UTF-8.
 
     A row's place is `FILE:LINE`, in an array `FILE, record N`, in a table `FILE, row N`. Memory holds one line, the
@@ -169,7 +169,7 @@ def read_records(path: Path) -> Iterator[Row]:
             yield from parse_lines(path, stream)
 
 
-def _table(path: Path, stream: BinaryIO) -> Iterator[Row]:
+def _table(path: Path, stream: BinaryIO) -> Iterator[FileRow]:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -180,7 +180,7 @@ def _table(path: Path, stream: BinaryIO) -> Iterator[Row]:
         for batch in table.iter_batches(batch_size=1024):
             for fields in batch.to_pylist():
                 number += 1
-                yield Row(f"{path}, row {number}", {name: _plain(value) for name, value in fields.items()})
+                yield FileRow(f"{path}, row {number}", {name: _plain(value) for name, value in fields.items()})
     except pa.ArrowException as error:
         raise DatasetError(f"{path} is a damaged Parquet file ({error}); fetch it again") from None
 
@@ -190,7 +190,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value
 
 
-def _array(path: Path, stream: BinaryIO) -> Iterator[Row]:
+def _array(path: Path, stream: BinaryIO) -> Iterator[FileRow]:
     text = _text(path, stream)
     at, number = _after_space(text, text.index("[") + 1), 0
     if text.startswith("]", at):

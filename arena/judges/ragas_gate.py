@@ -26,7 +26,7 @@ MOST_ASKINGS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JudgeReply:
     """One asking: the prompt, and the fields of the reply, or why there is none that can be used."""
 
     prompt: str
@@ -45,7 +45,7 @@ class GateLLM:
     def __init__(
         self, ledger: Ledger, role: str, *, first_sample: int = 0, stand_in: Mapping[str, Any] | None = None
     ) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[JudgeReply] = []
         self._ledger = ledger
         self._role = role
         self._first_sample = first_sample
@@ -65,7 +65,7 @@ class GateLLM:
                 (Message("user", prompt),), response_model, role=self._role, sample=sample, form_stated=True
             )
         except ModelCallError as error:
-            self.asked.append(Asked(prompt, None, str(error)))
+            self.asked.append(JudgeReply(prompt, None, str(error)))
             if self._stand_in is not None:
                 return response_model.model_construct(**self._stand_in)
             self._failed[prompt] = error
@@ -73,7 +73,7 @@ class GateLLM:
         except UserError as error:
             self._stopped_by = error
             raise
-        self.asked.append(Asked(prompt, reply.model_dump()))
+        self.asked.append(JudgeReply(prompt, reply.model_dump()))
         return reply
 
     def generate(self, prompt: str, response_model: type[S]) -> S:

@@ -25,12 +25,12 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from arena.judges.ragas_gate import Asked
+from arena.judges.ragas_gate import JudgeReply
 from arena.judges.reading import (
     JUDGES,
     NO_BINARY,
     NOT_ASKED,
-    Reading,
+    MetricReading,
     judged_sentences,
     judged_statements,
     nothing,
@@ -58,7 +58,7 @@ class JudgeProtocol:
     ragas_name: str
     prompts: tuple[str, ...]
     arguments: Callable[[Subject], dict[str, Any]]
-    read: Callable[[Sequence[Asked], Subject, Similarity], Reading]
+    read: Callable[[Sequence[JudgeReply], Subject, Similarity], MetricReading]
     options: Mapping[str, Any] = field(default_factory=dict)
     stand_in: Mapping[str, Any] | None = None
 
@@ -70,20 +70,20 @@ def _arguments(subject: Subject) -> dict[str, Any]:
     return {"user_input": subject.question, "response": subject.answer, "reference": subject.reference}
 
 
-def _read(asked: Sequence[Asked], _: Subject, __: Similarity) -> Reading:
+def _read(asked: Sequence[JudgeReply], _: Subject, __: Similarity) -> MetricReading:
     last = {one.prompt: one for one in asked}  # an unusable rating was asked for once more
     outcomes = [*last.values()][: len(JUDGES)]
     parts = [_rating(name, one) for name, one in zip(JUDGES, outcomes, strict=False)]
     parts += [VerdictPart(name, None, NOT_ASKED) for name in JUDGES[len(parts) :]]
     shares = [part.value / max(RATINGS) for part in parts if part.value is not None]
     if len(shares) == len(JUDGES):
-        return Reading(tuple(parts), sum(shares) / len(JUDGES))
+        return MetricReading(tuple(parts), sum(shares) / len(JUDGES))
     if not shares:
-        return Reading(tuple(parts))
-    return Reading(tuple(parts), None, Partial(0.5, sum(shares) / 2, (sum(shares) + 1.0) / 2))
+        return MetricReading(tuple(parts))
+    return MetricReading(tuple(parts), None, Partial(0.5, sum(shares) / 2, (sum(shares) + 1.0) / 2))
 
 
-def _rating(name: str, asked: Asked) -> VerdictPart:
+def _rating(name: str, asked: JudgeReply) -> VerdictPart:
     if asked.reply is None:
         return VerdictPart(name, None, asked.problem)
     rating = asked.reply["rating"]
@@ -101,12 +101,12 @@ STATEMENTS = "statements"
 NO_STATEMENT = "the judge found no statement in it"
 
 
-def statements_of(asked: Asked | None) -> tuple[str, ...]:
+def statements_of(asked: JudgeReply | None) -> tuple[str, ...]:
     """The statements of a reply that lists them."""
     return () if asked is None or asked.reply is None else tuple(asked.reply[STATEMENTS])
 
 
-def why_no_statements(asked: Asked | None) -> str:
+def why_no_statements(asked: JudgeReply | None) -> str:
     """Why a reply lists no statements."""
     if asked is None:
         return NOT_ASKED
@@ -121,14 +121,14 @@ def _arguments_faithfulness(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _read_faithfulness(asked: Sequence[Asked], _: Subject, __: Similarity) -> Reading:
+def _read_faithfulness(asked: Sequence[JudgeReply], _: Subject, __: Similarity) -> MetricReading:
     listed, judged = (*asked, None, None)[:2]
     sent = statements_of(listed)
     if not sent:
         return nothing(STATEMENTS, why_no_statements(listed))
     if judged is None or judged.reply is None:
         why = NOT_ASKED if judged is None else judged.problem
-        return Reading(tuple(VerdictPart(statement, None, why) for statement in sent))
+        return MetricReading(tuple(VerdictPart(statement, None, why) for statement in sent))
     return share(judged_statements(sent, [_verdict(item) for item in judged.reply[STATEMENTS]]))
 
 
@@ -177,26 +177,26 @@ def _arguments_contexts(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _read_precision(asked: Sequence[Asked], subject: Subject, _: Similarity) -> Reading:
+def _read_precision(asked: Sequence[JudgeReply], subject: Subject, _: Similarity) -> MetricReading:
     outcomes = [*asked, *[None] * len(subject.texts)]
     parts = tuple(_useful(doc_id, one) for doc_id, one in zip(subject.texts, outcomes, strict=False))
     useful = [part.value for part in parts]
     known = [value for value in useful if value is not None]
     if len(known) == len(useful):
-        return Reading(parts, average_precision(known))
+        return MetricReading(parts, average_precision(known))
     if not known:
-        return Reading(parts)
-    return Reading(parts, None, Partial(len(known) / len(useful), *average_precision_bounds(useful)))
+        return MetricReading(parts)
+    return MetricReading(parts, None, Partial(len(known) / len(useful), *average_precision_bounds(useful)))
 
 
-def _useful(doc_id: str, asked: Asked | None) -> VerdictPart:
+def _useful(doc_id: str, asked: JudgeReply | None) -> VerdictPart:
     if asked is None or asked.reply is None:
         return VerdictPart(doc_id, None, NOT_ASKED if asked is None else asked.problem)
     verdict = asked.reply["verdict"]
     return VerdictPart(doc_id, float(verdict)) if verdict in (0, 1) else VerdictPart(doc_id, None, NO_BINARY)
 
 
-def _read_recall(asked: Sequence[Asked], subject: Subject, _: Similarity) -> Reading:
+def _read_recall(asked: Sequence[JudgeReply], subject: Subject, _: Similarity) -> MetricReading:
     reply = asked[0].reply if asked else None
     if reply is None:
         return nothing("classifications", asked[0].problem if asked else NOT_ASKED)
@@ -222,7 +222,7 @@ def _arguments_correctness(subject: Subject) -> dict[str, Any]:
     return {"user_input": subject.question, "response": subject.answer, "reference": subject.reference}
 
 
-def _read_correctness(asked: Sequence[Asked], subject: Subject, similarity: Similarity) -> Reading:
+def _read_correctness(asked: Sequence[JudgeReply], subject: Subject, similarity: Similarity) -> MetricReading:
     """The parts are the answer's statements: 1 = the reference carries it, 0 = it does not.
 
     Statements of the reference that the answer lacks are those that the judge lists as such. ragas takes an answer or
@@ -235,7 +235,7 @@ def _read_correctness(asked: Sequence[Asked], subject: Subject, similarity: Simi
     close = similarity(subject.answer, subject.reference)
     if classes is None or classes.reply is None or close is None:
         why = NOT_ASKED if classes is None else classes.problem
-        return Reading(tuple(VerdictPart(statement, None, why) for statement in statements_of(ours)))
+        return MetricReading(tuple(VerdictPart(statement, None, why) for statement in statements_of(ours)))
     parts = _parts(statements_of(ours), classes.reply)
     lacking = {words_of(item["statement"]) for item in classes.reply["FN"]}
     missed = len({words_of(statement) for statement in statements_of(theirs)} & lacking)
@@ -248,10 +248,10 @@ def _read_correctness(asked: Sequence[Asked], subject: Subject, similarity: Simi
         return F1_WEIGHT * f1 + (1.0 - F1_WEIGHT) * close
 
     if not unknown:
-        return Reading(parts, value(right), details=details)
+        return MetricReading(parts, value(right), details=details)
     if unknown == len(parts):
-        return Reading(parts)
-    return Reading(parts, None, Partial(1 - unknown / len(parts), value(right), value(right + unknown)), details)
+        return MetricReading(parts)
+    return MetricReading(parts, None, Partial(1 - unknown / len(parts), value(right), value(right + unknown)), details)
 
 
 def _parts(sent: Sequence[str], classes: Mapping[str, Any]) -> tuple[VerdictPart, ...]:
@@ -280,7 +280,7 @@ def _arguments_relevancy(subject: Subject) -> dict[str, Any]:
     return {"user_input": subject.question, "response": subject.answer}
 
 
-def _read_relevancy(asked: Sequence[Asked], subject: Subject, similarity: Similarity) -> Reading:
+def _read_relevancy(asked: Sequence[JudgeReply], subject: Subject, similarity: Similarity) -> MetricReading:
     outcomes = [*asked, *[None] * QUESTIONS][:QUESTIONS]
     parts = tuple(_closeness(f"question_{n}", one, subject, similarity) for n, one in enumerate(outcomes, 1))
     known = [part.value for part in parts if part.value is not None]
@@ -289,14 +289,14 @@ def _read_relevancy(asked: Sequence[Asked], subject: Subject, similarity: Simila
     details = {"noncommittal": float(sum(flags))}
     evasive, missing = all(flags), QUESTIONS - len(known)
     if not missing:
-        return Reading(parts, 0.0 if evasive else sum(known) / QUESTIONS, details=details)
+        return MetricReading(parts, 0.0 if evasive else sum(known) / QUESTIONS, details=details)
     if not known:
-        return Reading(parts)
+        return MetricReading(parts)
     low, high = 0.0 if evasive else sum(known) / QUESTIONS, (sum(known) + missing) / QUESTIONS
-    return Reading(parts, None, Partial(len(known) / QUESTIONS, low, high), details)
+    return MetricReading(parts, None, Partial(len(known) / QUESTIONS, low, high), details)
 
 
-def _closeness(name: str, asked: Asked | None, subject: Subject, similarity: Similarity) -> VerdictPart:
+def _closeness(name: str, asked: JudgeReply | None, subject: Subject, similarity: Similarity) -> VerdictPart:
     if asked is None or asked.reply is None:
         return VerdictPart(name, None, NOT_ASKED if asked is None else asked.problem)
     if not asked.reply["question"]:

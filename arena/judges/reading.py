@@ -29,7 +29,7 @@ JUDGES = ("judge_1", "judge_2")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MetricReading:
     """The parts, and the value in [0, 1] where all were judged.
 
     `partial`: of a value that is None, what is known of it (None = nothing). `details`: what it was worked out from.
@@ -48,21 +48,21 @@ class Reading:
         return Score(metric, None, PARTLY_JUDGED if partly else JUDGE_FAILED, self.partial)
 
 
-def share(parts: Sequence[VerdictPart]) -> Reading:
+def share(parts: Sequence[VerdictPart]) -> MetricReading:
     """The share of the parts judged 1, over all parts; a part that was not judged may be 0 or 1."""
     judged = [part.value for part in parts if part.value is not None]
     if not judged:
-        return Reading(tuple(parts))
+        return MetricReading(tuple(parts))
     total, missing = len(parts), len(parts) - len(judged)
     if not missing:
-        return Reading(tuple(parts), sum(judged) / total)
+        return MetricReading(tuple(parts), sum(judged) / total)
     low, high = sum(judged) / total, (sum(judged) + missing) / total
-    return Reading(tuple(parts), None, Partial(len(judged) / total, low, high))
+    return MetricReading(tuple(parts), None, Partial(len(judged) / total, low, high))
 
 
-def nothing(name: str, why: str | None) -> Reading:
+def nothing(name: str, why: str | None) -> MetricReading:
     """What could not be judged at all, because `name` could not be had."""
-    return Reading((VerdictPart(name, None, why),))
+    return MetricReading((VerdictPart(name, None, why),))
 
 
 NOT_RETURNED = "the judge returned no verdict on it"
@@ -194,7 +194,7 @@ class JudgeCount:
     echoed: int = 0
 
 
-class JudgeTally:
+class JudgeCounts:
     """The judges of a run."""
 
     def __init__(self, prices: PriceTable | None = None, base_url: str | None = None) -> None:

@@ -9,15 +9,15 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from arena.errors import RunStoreError
-from arena.leaderboard.cells import CellSummary, PriceSource, Surroundings, price_source, summarise_cell
+from arena.leaderboard.cells import CellSummary, PriceSource, SummaryContext, price_source, summarise_cell
 from arena.leaderboard.contamination import PROBED, ContaminationProbe, probe_readers
-from arena.leaderboard.contest import Contender, Standing, compare
+from arena.leaderboard.contest import ComparedCell, Contest, compare
 from arena.leaderboard.controllers import summarise_controller_scores
 from arena.leaderboard.diagnosis import diagnose, guard_cells, typical_tokens
-from arena.leaderboard.gap import ClosedBookGain, GapSummary, Reader, gains, gaps
+from arena.leaderboard.gap import ClosedBookGain, GapSummary, ReaderCell, gains, gaps
 from arena.leaderboard.judge_card import JudgeCard, summarise_judges
 from arena.leaderboard.metrics import COVERAGE_FLOOR, QuestionResamples, ScoreColumns, columns_of_scores
-from arena.leaderboard.planes import Plane, Player, pareto_front, planes_of
+from arena.leaderboard.planes import Plane, PlaneCell, pareto_front, planes_of
 from arena.leaderboard.schema import HEADLINE, Comparison, Row
 from arena.leaderboard.validity import (
     Facts,
@@ -141,9 +141,9 @@ def build_leaderboard(
     """
     questions = {one.question_id: one for one in dataset.questions}
     resamples = QuestionResamples(dataset.questions, seed)
-    around = Surroundings(questions, resamples, tiers, probe or {})
+    context = SummaryContext(questions, resamples, tiers, probe or {})
     columns = [columns_of_scores(cell) for cell in table.cells]
-    rows = [summarise_cell(cell, scores, around) for cell, scores in zip(table.cells, columns, strict=True)]
+    rows = [summarise_cell(cell, scores, context) for cell, scores in zip(table.cells, columns, strict=True)]
     rows = _examined(rows, table)
     standings = {name: _standing(name, rows, columns, resamples, seed) for name in HEADLINE}
     readers = {name: _readers(table, rows, columns, name) for name in PROBED}
@@ -156,7 +156,7 @@ def build_leaderboard(
         cells=_placed(rows, standings, recovered, gained),
         comparisons=[one for standing in standings.values() for one in standing.comparisons],
         judges=summarise_judges(table.judges, {row.llm for row in rows if row.llm}) if table.judges else [],
-        planes=planes_of([_player(*one) for one in zip(rows, table.cells, columns, strict=True)], resamples),
+        planes=planes_of([_plane_cell(*one) for one in zip(rows, table.cells, columns, strict=True)], resamples),
         contamination=probe_readers(
             table.cells, columns, [one.withheld for one in readers["answer_em"]], dataset, resamples, seed
         ),
@@ -193,7 +193,7 @@ def _examined(rows: Sequence[CellSummary], table: ScoreTable) -> list[CellSummar
     deciding = [(cell.cell, cell.controllers) for cell in table.cells]
     typical = typical_tokens((row.retrieval_mode, row.tokens) for row in rows)
     examined = []
-    for row, (cell, tally) in zip(rows, deciding, strict=True):
+    for row, (cell, counts) in zip(rows, deciding, strict=True):
         guarded = row.model_copy(update={"guards": guards[row.cell]})
         symptoms = diagnose(
             {name: summary for name, summary in row.metrics.items() if not guarded.invalid(name)},
@@ -202,34 +202,34 @@ def _examined(rows: Sequence[CellSummary], table: ScoreTable) -> list[CellSummar
             tokens_per_question=row.tokens,
             typical_tokens=typical,
         )
-        scores = summarise_controller_scores(cell, tally, deciding)
+        scores = summarise_controller_scores(cell, counts, deciding)
         examined.append(guarded.model_copy(update={"diagnosis": symptoms, "controller_scores": scores}))
     return examined
 
 
 def _standing(
     metric: str, rows: Sequence[CellSummary], columns: Sequence[ScoreColumns], resamples: QuestionResamples, seed: int
-) -> Standing:
-    contenders = [
-        Contender(row.cell, scores.ids, scores.values(metric), _withheld(row, metric))
+) -> Contest:
+    cells = [
+        ComparedCell(row.cell, scores.ids, scores.values(metric), _withheld(row, metric))
         for row, scores in zip(rows, columns, strict=True)
         if row.retrieval_mode != GOLD_MODE and _is_defined(row, metric)
     ]
-    return compare(metric, contenders, resamples, seed)
+    return compare(metric, cells, resamples, seed)
 
 
 def _readers(
     table: ScoreTable, rows: Sequence[CellSummary], columns: Sequence[ScoreColumns], metric: str
-) -> list[Reader]:
+) -> list[ReaderCell]:
     return [
-        Reader(cell.cell, scores.ids, scores.values(metric), row.tokens, _withheld(row, metric))
+        ReaderCell(cell.cell, scores.ids, scores.values(metric), row.tokens, _withheld(row, metric))
         for cell, row, scores in zip(table.cells, rows, columns, strict=True)
     ]
 
 
 def _placed(
     rows: Sequence[CellSummary],
-    standings: Mapping[str, Standing],
+    standings: Mapping[str, Contest],
     recovered: Sequence[GapSummary | None],
     gained: Sequence[dict[str, ClosedBookGain]],
 ) -> list[CellSummary]:
@@ -248,8 +248,8 @@ def _placed(
     ]
 
 
-def _player(row: CellSummary, cell: CellScores, columns: ScoreColumns) -> Player:
-    return Player(row, cell, columns, {name: _withheld(row, name) is None for name in row.metrics})
+def _plane_cell(row: CellSummary, cell: CellScores, columns: ScoreColumns) -> PlaneCell:
+    return PlaneCell(row, cell, columns, {name: _withheld(row, name) is None for name in row.metrics})
 
 
 def _is_defined(row: CellSummary, metric: str) -> bool:

@@ -15,10 +15,10 @@ from arena.leaderboard.controllers import ControllerScores, ControllerSummary, r
 from arena.leaderboard.diagnosis import FailureSummary, GuardFinding, Symptom, summarise_failures
 from arena.leaderboard.gap import ClosedBookGain, GapSummary
 from arena.leaderboard.metrics import (
+    MetricRows,
     QuestionResamples,
     Rows,
     ScoreColumns,
-    Selection,
     summarise_columns,
     summarise_selections,
 )
@@ -165,7 +165,7 @@ def break_down(columns: ScoreColumns, questions: Mapping[str, Question], resampl
     """
     asked = [questions[one] for one in columns.ids]
     selections = {
-        (name, str(value), metric): Selection(metric, rows)
+        (name, str(value), metric): MetricRows(metric, rows)
         for name, attribute in _ATTRIBUTES.items()
         for value, rows in _groups([attribute(one) for one in asked]).items()
         for metric in HEADLINE
@@ -275,7 +275,7 @@ class CellSummary(Row):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SummaryContext:
     """What a summary of a cell needs beside its scores.
 
     `tiers`: strategy -> the highest tier it can run at. `probe`: cell key -> seconds per question, one at a time.
@@ -287,20 +287,20 @@ class Surroundings:
     probe: Mapping[str, Sequence[float]]
 
 
-def summarise_cell(cell: CellScores, columns: ScoreColumns, around: Surroundings) -> CellSummary:
+def summarise_cell(cell: CellScores, columns: ScoreColumns, context: SummaryContext) -> CellSummary:
     """All that can be said of a cell without looking at another. `columns`: its scores."""
     usage = [cell.usage[one] for one in sorted(cell.usage)]
     account = add_up(one.account for one in usage)
     spent = account.whole
-    resamples = around.resamples.of(columns.ids)
+    resamples = context.resamples.of(columns.ids)
     measured = [one.latency_seconds for one in usage if one.measured]
     warm_up = [one.latency_seconds for one in usage if one.warm_up and one.outcome != "failed" and not one.replayed]
-    probed = around.probe.get(cell.cell.key)
+    probed = context.probe.get(cell.cell.key)
     return CellSummary(
         strategy=cell.cell.strategy,
         retrieval_mode=cell.cell.retrieval_mode,
         llm=cell.cell.llm,
-        fidelity_tier=ran_at(cell.decisions, around.tiers.get(cell.cell.strategy)),
+        fidelity_tier=ran_at(cell.decisions, context.tiers.get(cell.cell.strategy)),
         cell=cell.cell.key,
         params=dict(cell.cell.params),
         n_questions=len(usage),
@@ -327,7 +327,7 @@ def summarise_cell(cell: CellScores, columns: ScoreColumns, around: Surroundings
         roles=summarise_roles(usage),
         judging=summarise_spending(cell.judging) if cell.judging.whole.calls else None,
         failures=summarise_failures(cell.failures.values()) if cell.failures else None,
-        breakdown=break_down(columns, around.questions, resamples),
+        breakdown=break_down(columns, context.questions, resamples),
         on_pareto_front=False,
     )
 

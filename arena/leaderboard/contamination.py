@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from arena.leaderboard.gap import FLOOR
-from arena.leaderboard.metrics import QuestionResamples, Rows, ScoreColumns, Selection, summarise_selections
+from arena.leaderboard.metrics import MetricRows, QuestionResamples, Rows, ScoreColumns, summarise_selections
 from arena.leaderboard.schema import LEVEL, MetricSummary, Row
 from arena.metrics import is_undefined
 from arena.metrics.gaps import CROSSED, cross_scores
@@ -162,7 +162,7 @@ def _probe(
     kinds = Counter(question.kind for question, one in zip(questions, scores, strict=True) if _is_left_out(one))
     groups = _groups(questions, due)
     metrics = [name for name in PROBED if name in columns.scores]
-    selections = {(place, name): Selection(name, one.rows) for place, one in enumerate(groups) for name in metrics}
+    selections = {(place, name): MetricRows(name, one.rows) for place, one in enumerate(groups) for name in metrics}
     own = summarise_selections(columns, selections, resamples)
     found = [{name: Remembered(own=own[place, name]) for name in metrics} for place in range(len(groups))]
     for name in CROSSED:

@@ -21,7 +21,7 @@ fewer, none of very many pairs could differ, however far apart."""
 
 
 @dataclass(frozen=True, slots=True)
-class Contender:
+class ComparedCell:
     """A cell on one metric: a value per question (n,), NaN = none. `withheld`: why it does not compete."""
 
     cell: str
@@ -31,7 +31,7 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Contest:
     """What comparing came to. `ranks`: cell key -> ranks, of those that compete, if any two could be compared.
 
     `detectable`: the median over pairs of the smallest difference that their questions would show; None without a pair
@@ -45,8 +45,8 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    a: Contender
-    b: Contender
+    a: ComparedCell
+    b: ComparedCell
     ids: Ids
     differences: Values  # (n,), NaN = a question one of them has no value for
 
@@ -55,9 +55,9 @@ class _Pair:
         return self.differences[~np.isnan(self.differences)]
 
 
-def compare(metric: str, contenders: Sequence[Contender], resamples: QuestionResamples, seed: int) -> Standing:
-    """Every pair of `contenders`, in their order; one family for Holm. Each metric gets the same signs from `seed`."""
-    pairs = [_pair(a, b) for a, b in combinations(contenders, 2)]
+def compare(metric: str, cells: Sequence[ComparedCell], resamples: QuestionResamples, seed: int) -> Contest:
+    """Every pair of `cells`, in their order; one family for Holm. Each metric gets the same signs from `seed`."""
+    pairs = [_pair(a, b) for a, b in combinations(cells, 2)]
     tested = [pair for pair in pairs if _withheld(pair) is None]
     p = _permutation(tested, seed)
     adjusted = holm(p)
@@ -67,11 +67,11 @@ def compare(metric: str, contenders: Sequence[Contender], resamples: QuestionRes
         for pair, interval, raw, corrected in zip(tested, intervals, p, adjusted, strict=True)
     }
     comparisons = tuple(made.get((pair.a.cell, pair.b.cell)) or _not_compared(metric, pair) for pair in pairs)
-    competing = [one.cell for one in contenders if one.withheld is None]
-    return Standing(comparisons, _ranks(competing, comparisons), _detectable(tested))
+    competing = [one.cell for one in cells if one.withheld is None]
+    return Contest(comparisons, _ranks(competing, comparisons), _detectable(tested))
 
 
-def _pair(a: Contender, b: Contender) -> _Pair:
+def _pair(a: ComparedCell, b: ComparedCell) -> _Pair:
     if a.ids == b.ids:
         return _Pair(a, b, a.ids, a.values - b.values)
     row_a, row_b = ({one: row for row, one in enumerate(cell.ids)} for cell in (a, b))

@@ -11,12 +11,12 @@ from pydantic import Field
 from arena.leaderboard.schema import Row
 from arena.metrics.controllers import (
     ROUTES,
-    Branch,
+    BranchCounts,
     Controller,
-    ControllerTally,
-    DecisionTally,
-    GraderTally,
-    RetrievalTally,
+    ControllerCounts,
+    DecisionCounts,
+    GraderCounts,
+    RetrievalCounts,
     Route,
     fixed_route,
     oracle_routes,
@@ -47,33 +47,33 @@ class ControllerSummary(Row):
     always: str | None = Field(description="The choice it took every time on every one of several questions, if one.")
 
 
-def summarise_controllers(tally: DecisionTally) -> list[ControllerSummary]:
+def summarise_controllers(counts: DecisionCounts) -> list[ControllerSummary]:
     """One row per node, in the order in which they first decided; empty for a cell without decisions."""
-    return [_controller(tally, controller) for controller in tally.controllers.values()]
+    return [_controller(counts, controller) for controller in counts.controllers.values()]
 
 
-def ran_at(tally: DecisionTally, highest: Tier | None) -> Tier | None:
+def ran_at(counts: DecisionCounts, highest: Tier | None) -> Tier | None:
     """The tier a cell ran at, of a strategy that can run at `highest` (None: a baseline, which has none).
 
     Without a judgement nothing more than the control flow is the paper's, which is T0.
     """
     if highest is None:
         return None
-    return tally.tier or "T0"
+    return counts.tier or "T0"
 
 
-def _controller(tally: DecisionTally, controller: Controller) -> ControllerSummary:
+def _controller(counts: DecisionCounts, controller: Controller) -> ControllerSummary:
     return ControllerSummary(
         node=controller.node,
         n_questions=controller.questions,
         branches=[_branch(branch) for branch in controller.branches.values()],
         only_judges=controller.only_judges,
         never_changed_anything=controller.never_changed_anything,
-        always=tally.always(controller),
+        always=counts.always(controller),
     )
 
 
-def _branch(branch: Branch) -> BranchSummary:
+def _branch(branch: BranchCounts) -> BranchSummary:
     return BranchSummary(
         choice=branch.choice,
         n_questions=branch.questions,
@@ -148,19 +148,19 @@ class ControllerScores(Row):
 
 
 def summarise_controller_scores(
-    cell: Cell, tally: ControllerTally, rows: Iterable[tuple[Cell, ControllerTally]] = ()
+    cell: Cell, counts: ControllerCounts, rows: Iterable[tuple[Cell, ControllerCounts]] = ()
 ) -> ControllerScores | None:
-    """What the tally of one cell came to; None where it decides nothing that gold could judge.
+    """What the counts of one cell came to; None where it decides nothing that gold could judge.
 
     `rows`: all cells of the run, among which the rows of one way each are found.
     """
-    routes, retrievals = tally.routes, tally.retrievals
+    routes, retrievals = counts.routes, counts.retrievals
     taken = routes.taken if fixed_route(cell) is None else {}
-    if not (tally.graders or taken or retrievals.repeated):
+    if not (counts.graders or taken or retrievals.repeated):
         return None
     best = oracle_routes(cell, [(row, each.routes) for row, each in rows]) if taken else {}
     return ControllerScores(
-        graders=[_grader(node, grader) for node, grader in tally.graders.items()],
+        graders=[_grader(node, grader) for node, grader in counts.graders.items()],
         against_hops=_confusion(routes.needed, taken),
         against_oracle=_confusion(best, taken),
         rewriting=_rewriting(retrievals),
@@ -170,17 +170,17 @@ def summarise_controller_scores(
     )
 
 
-def _grader(node: str, tally: GraderTally) -> GraderScores:
+def _grader(node: str, counts: GraderCounts) -> GraderScores:
     return GraderScores(
         node=node,
-        n_judged=tally.judged,
-        n_gold=tally.gold,
-        n_approved=tally.approved,
-        n_approved_gold=tally.approved_gold,
-        n_undecided=tally.undecided,
-        precision=tally.precision,
-        recall=tally.recall,
-        base_rate=tally.gold / tally.judged,
+        n_judged=counts.judged,
+        n_gold=counts.gold,
+        n_approved=counts.approved,
+        n_approved_gold=counts.approved_gold,
+        n_undecided=counts.undecided,
+        precision=counts.precision,
+        recall=counts.recall,
+        base_rate=counts.gold / counts.judged,
     )
 
 
@@ -198,16 +198,16 @@ def _confusion(needed: Mapping[str, Route], taken: Mapping[str, Route]) -> Route
     )
 
 
-def _rewriting(tally: RetrievalTally) -> RewriteScores | None:
-    if not tally.rewrites:
+def _rewriting(counts: RetrievalCounts) -> RewriteScores | None:
+    if not counts.rewrites:
         return None
-    before = _mean([one.before for one in tally.rewrites])
-    after = _mean([one.after for one in tally.rewrites])
+    before = _mean([one.before for one in counts.rewrites])
+    after = _mean([one.after for one in counts.rewrites])
     return RewriteScores(
-        n_questions=len(tally.rewrites),
+        n_questions=len(counts.rewrites),
         recall_before=before,
         recall_after=after,
-        recall_alone=_mean([one.alone for one in tally.rewrites]),
+        recall_alone=_mean([one.alone for one in counts.rewrites]),
         gain=after - before,
     )
 

@@ -14,7 +14,7 @@ from statistics import median_low
 from pydantic import Field
 
 from arena.leaderboard.schema import MetricSummary, Row
-from arena.metrics.failures import CLASSES, Finding
+from arena.metrics.failures import CLASSES, FailureFinding
 from arena.scoring import ScoreTable
 from arena.scoring.guards import check_cells
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
@@ -41,7 +41,7 @@ class FailureSummary(Row):
         return sum(count.n for count in self.counts)
 
 
-def summarise_failures(findings: Iterable[Finding]) -> FailureSummary:
+def summarise_failures(findings: Iterable[FailureFinding]) -> FailureSummary:
     """The waterfall of the findings of one cell, one per question. Raises KeyError for a class not in the table."""
     counts: Counter[str] = Counter(dict.fromkeys(CLASSES, 0))
     hops: Counter[int] = Counter()

@@ -37,7 +37,7 @@ class GapSummary(Row):
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ReaderCell:
     """A cell on one metric: a value per question (n,), NaN = none. `withheld`: why its mean is not shown."""
 
     cell: Cell
@@ -57,7 +57,7 @@ class Reader:
         return self.values[[row_of[one] for one in ids]]
 
 
-def gaps(readers: Sequence[Reader], resamples: QuestionResamples) -> list[GapSummary | None]:
+def gaps(readers: Sequence[ReaderCell], resamples: QuestionResamples) -> list[GapSummary | None]:
     """One per reader; None for the controls themselves, without a model or any F1, and in a run without controls.
 
     The controls of a cell are those with its model; where there are several, the ones with its parameters.
@@ -74,15 +74,17 @@ def gaps(readers: Sequence[Reader], resamples: QuestionResamples) -> list[GapSum
     ]
 
 
-def _summarise(reader: Reader, floor: Reader | str, ceiling: Reader | str, resamples: QuestionResamples) -> GapSummary:
+def _summarise(
+    reader: ReaderCell, floor: ReaderCell | str, ceiling: ReaderCell | str, resamples: QuestionResamples
+) -> GapSummary:
     """`floor` and `ceiling`: the controls, or why there is none."""
     reasons = [one for one in (floor, ceiling) if isinstance(one, str)]
-    trio = [one for one in (reader, floor, ceiling) if isinstance(one, Reader)]
+    trio = [one for one in (reader, floor, ceiling) if isinstance(one, ReaderCell)]
     reasons += [f"{one.cell.strategy}: {one.withheld}" for one in trio if one.withheld is not None]
     return GapSummary(recovered=None, withheld="; ".join(reasons)) if reasons else _gap(trio, resamples)
 
 
-def control_of(reader: Reader, role: tuple[str, str], candidates: Sequence[Reader]) -> Reader | str:
+def control_of(reader: ReaderCell, role: tuple[str, str], candidates: Sequence[ReaderCell]) -> ReaderCell | str:
     """The control that belongs to `reader`, or why there is none."""
     alike = [one for one in candidates if one.cell.llm == reader.cell.llm]
     if len(alike) > 1:
@@ -96,7 +98,7 @@ def _agree(one: Cell, other: Cell) -> bool:
     return all(one.params[name] == other.params[name] for name in one.params.keys() & other.params.keys())
 
 
-def _gap(trio: Sequence[Reader], resamples: QuestionResamples) -> GapSummary:
+def _gap(trio: Sequence[ReaderCell], resamples: QuestionResamples) -> GapSummary:
     """`trio`: the cell, its floor and its ceiling."""
     shared = set(trio[1].ids) & set(trio[2].ids)
     ids = tuple(one for one in trio[0].ids if one in shared)
@@ -142,7 +144,7 @@ class ClosedBookGain(Row):
     withheld: str | None = None
 
 
-def gains(readers: Mapping[str, Sequence[Reader]], resamples: QuestionResamples) -> list[dict[str, ClosedBookGain]]:
+def gains(readers: Mapping[str, Sequence[ReaderCell]], resamples: QuestionResamples) -> list[dict[str, ClosedBookGain]]:
     """Per cell: metric -> its gain; nothing of cells without a model, of closed_book, and where that was not run.
 
     `readers`: metric -> a reader per cell, all in the same order of cells.
@@ -157,7 +159,7 @@ def gains(readers: Mapping[str, Sequence[Reader]], resamples: QuestionResamples)
     return found
 
 
-def _gain(reader: Reader, floors: Sequence[Reader], resamples: QuestionResamples) -> ClosedBookGain:
+def _gain(reader: ReaderCell, floors: Sequence[ReaderCell], resamples: QuestionResamples) -> ClosedBookGain:
     floor = control_of(reader, FLOOR, floors)
     if isinstance(floor, str):
         return ClosedBookGain(difference=None, withheld=floor)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from pydantic import Field
 
 from arena.judges.labels import same_family
-from arena.judges.reading import JudgeCount, JudgeTally, RecordCount
+from arena.judges.reading import JudgeCount, JudgeCounts, RecordCount
 from arena.leaderboard.cells import SpendingSummary, summarise_spending
 from arena.leaderboard.metrics import COVERAGE_FLOOR
 from arena.leaderboard.schema import Row
@@ -72,9 +72,9 @@ class JudgeCard(Row):
     usd: float | None = None
 
 
-def summarise_judges(tally: JudgeTally, models: Collection[str] = ()) -> list[JudgeCard]:
+def summarise_judges(counts: JudgeCounts, models: Collection[str] = ()) -> list[JudgeCard]:
     """A card for each judge and metric, in the order in which they were counted. `models`: whose answers are judged."""
-    return [_card(count, models) for count in tally]
+    return [_card(count, models) for count in counts]
 
 
 def _card(count: JudgeCount, models: Collection[str]) -> JudgeCard:

@@ -88,7 +88,7 @@ _NO_RESAMPLES = np.empty(0, dtype=np.float64)
 Name = TypeVar("Name", bound=Hashable)
 
 
-class Selection(NamedTuple):
+class MetricRows(NamedTuple):
     """One metric on some of the questions of a cell."""
 
     metric: str
@@ -98,11 +98,11 @@ class Selection(NamedTuple):
 def summarise_columns(columns: ScoreColumns, resamples: Resamples) -> dict[str, MetricSummary]:
     """Every metric of `columns` on all its questions, which are those of `resamples`."""
     rows = np.arange(len(columns.ids), dtype=np.intp)
-    return summarise_selections(columns, {name: Selection(name, rows) for name in columns.scores}, resamples)
+    return summarise_selections(columns, {name: MetricRows(name, rows) for name in columns.scores}, resamples)
 
 
 def summarise_selections(
-    columns: ScoreColumns, selections: Mapping[Name, Selection], resamples: Resamples
+    columns: ScoreColumns, selections: Mapping[Name, MetricRows], resamples: Resamples
 ) -> dict[Name, MetricSummary]:
     """Each selection under its name; all on the same resamples, which cost one multiplication."""
     resampled = _resampled(columns, selections, resamples)
@@ -156,7 +156,9 @@ def summarise_metric(
     )
 
 
-def _resampled(columns: ScoreColumns, selections: Mapping[Name, Selection], resamples: Resamples) -> dict[Name, Values]:
+def _resampled(
+    columns: ScoreColumns, selections: Mapping[Name, MetricRows], resamples: Resamples
+) -> dict[Name, Values]:
     """(B,) resampled means of those selections whose interval is made of them."""
     wanted: dict[Name, Values] = {}
     for name, (metric, rows) in selections.items():

@@ -72,7 +72,7 @@ class Plane(Row):
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class PlaneCell:
     """A cell with its scores. `stands`: metric -> whether its mean is a result, neither withheld nor invalid."""
 
     row: CellSummary
@@ -94,7 +94,7 @@ class Player:
         return row.cost_usd_per_question if name == "usd" else row.latency_seconds.mean
 
 
-def planes_of(players: Sequence[Player], resamples: QuestionResamples) -> list[Plane]:
+def planes_of(players: Sequence[PlaneCell], resamples: QuestionResamples) -> list[Plane]:
     """Every pair of a quality and a cost that at least one cell has both of."""
     qualities = {name: [_lower_values(one.columns, name) for one in players] for name in QUALITIES}
     costs = dict(zip(COSTS, zip(*map(_costs, players), strict=True), strict=True)) if players else {}
@@ -107,7 +107,7 @@ def planes_of(players: Sequence[Player], resamples: QuestionResamples) -> list[P
 
 
 def _resampled(
-    players: Sequence[Player], axes: Mapping[str, Sequence[Values]], resamples: QuestionResamples
+    players: Sequence[PlaneCell], axes: Mapping[str, Sequence[Values]], resamples: QuestionResamples
 ) -> dict[str, Values]:
     """Axis -> resampled means (B, players); all on the same draws of the questions that any cell was asked."""
     ids = tuple(sorted({one for player in players for one in player.columns.ids}))
@@ -120,7 +120,7 @@ def _resampled(
     return {axis: means[:, at * len(players) : (at + 1) * len(players)] for at, axis in enumerate(axes)}
 
 
-def _plane(players: Sequence[Player], quality: str, cost: Cost, drawn: Mapping[str, Values]) -> Plane:
+def _plane(players: Sequence[PlaneCell], quality: str, cost: Cost, drawn: Mapping[str, Values]) -> Plane:
     competing = [_competes(player, quality, cost) for player in players]
     points = [(player.quality(quality), player.cost(cost)) for player in players]
     front = pareto_front([point if plays else (None, None) for point, plays in zip(points, competing, strict=True)])
@@ -141,7 +141,7 @@ def _plane(players: Sequence[Player], quality: str, cost: Cost, drawn: Mapping[s
     )
 
 
-def _competes(player: Player, quality: str, cost: Cost) -> bool:
+def _competes(player: PlaneCell, quality: str, cost: Cost) -> bool:
     known = player.quality(quality) is not None and player.cost(cost) is not None
     return known and player.row.retrieval_mode != GOLD_MODE
 
@@ -172,7 +172,7 @@ def _lower_values(columns: ScoreColumns, metric: str) -> Values:
     return values
 
 
-def _costs(player: Player) -> list[Values]:
+def _costs(player: PlaneCell) -> list[Values]:
     """For each of COSTS, that of each question (n,); NaN where it is unknown or, of seconds, not measured."""
     table = [_costs_of(player.cell.usage[one]) for one in player.columns.ids]
     return list(np.array(table, dtype=np.float64).reshape(len(table), len(COSTS)).T)

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from arena.llm.faults import UnusableReplyError
-from arena.llm.wire import Usage, thought_alone, usage_of
+from arena.llm.wire import TokenUsage, thought_alone, usage_of
 from arena.types import MOST_COUNTED
 
 MOST_BYTES = 16 * 2**20
@@ -164,7 +164,7 @@ def _reply(body: Any, headers: Mapping[str, str], *, is_chat: bool) -> dict[str,
     }
 
 
-def _told(error: Any, usage: Usage, headers: Mapping[str, str]) -> UnusableReplyError:
+def _told(error: Any, usage: TokenUsage, headers: Mapping[str, str]) -> UnusableReplyError:
     """The error in an answer that came as a success."""
     told = error if isinstance(error, Mapping) else {"message": error}
     text = str(told.get("message") or told.get("detail") or told.get("type") or "no reason given")
@@ -175,7 +175,7 @@ def _told(error: Any, usage: Usage, headers: Mapping[str, str]) -> UnusableReply
         status_code=status,
         code=code,
         param=told.get("param"),
-        usage=None if usage == Usage() else usage,
+        usage=None if usage == TokenUsage() else usage,
         headers=headers,
     )
 
@@ -188,7 +188,7 @@ def _status(code: object) -> int | None:
     return status if known and isinstance(status, int) else None
 
 
-def _message(message: Any, finish_reason: str | None, usage: Usage) -> dict[str, Any]:
+def _message(message: Any, finish_reason: str | None, usage: TokenUsage) -> dict[str, Any]:
     """The turn of the assistant, whoever it names as its speaker.
 
     LangChain's package for OpenAI drops reasoning that stands beside the content; that there was some is kept.
@@ -205,7 +205,7 @@ def _message(message: Any, finish_reason: str | None, usage: Usage) -> dict[str,
     return kept | {"role": "assistant", "content": words, "refusal": refusal}
 
 
-def _words(content: Any, usage: Usage) -> str:
+def _words(content: Any, usage: TokenUsage) -> str:
     """The text of a content: a string, or parts of which those with a text are taken. None is none."""
     if content is None or isinstance(content, str):
         return content or ""
@@ -221,7 +221,7 @@ def _names_text(part: Mapping[str, Any]) -> bool:
     return isinstance(part.get("text"), str) or isinstance(part.get("type"), str)
 
 
-def _text(choice: Mapping[str, Any], usage: Usage) -> str:
+def _text(choice: Mapping[str, Any], usage: TokenUsage) -> str:
     text = choice.get("text")
     if text is None or isinstance(text, str):
         return text or ""
@@ -232,9 +232,9 @@ def _text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _counts(usage: Usage) -> dict[str, Any] | None:
+def _counts(usage: TokenUsage) -> dict[str, Any] | None:
     """`usage` in OpenAI's form; None where nothing is known."""
-    if usage == Usage():
+    if usage == TokenUsage():
         return None
     counts = {"prompt_tokens": usage.input, "completion_tokens": usage.output, "total_tokens": usage.total}
     known: dict[str, Any] = {name: count for name, count in counts.items() if count is not None}
@@ -245,5 +245,5 @@ def _counts(usage: Usage) -> dict[str, Any] | None:
     return known
 
 
-def _unusable(problem: str, usage: Usage) -> UnusableReplyError:
-    return UnusableReplyError(problem, usage=None if usage == Usage() else usage)
+def _unusable(problem: str, usage: TokenUsage) -> UnusableReplyError:
+    return UnusableReplyError(problem, usage=None if usage == TokenUsage() else usage)

@@ -81,7 +81,7 @@ class Breaker:
         self.check()
 
 
-class UnderWay:
+class InFlight:
     """Counts what has begun and has not ended."""
 
     def __init__(self) -> None:
@@ -189,8 +189,8 @@ class LLMClient:
         self._breaker = Breaker(settings.breaker_failures, self._described)
         self._capabilities = Capabilities(access.dropped, has_other_limit=access.dialect.other_limit is not None)
         self._equal_calls = KeyedLock()
-        self._requests_under_way = UnderWay()
-        self._calls_under_way = UnderWay()
+        self._requests_under_way = InFlight()
+        self._calls_under_way = InFlight()
         self._stopped_by: UserError | None = None
         self._window = bounded(access.window, settings.context_tokens)
         self._chats = ConfiguredChats(access.chat, access.dialect)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal
 
-from arena.llm.wire import Usage
+from arena.llm.wire import TokenUsage
 from arena.network import redacted
 
 FaultKind = Literal["passing", "lasting", "setup", "unsupported"]
@@ -53,7 +53,7 @@ class Fault:
     status: int | None = None
     retry_after_seconds: float | None = None
     cost_nothing: bool = False
-    usage: Usage | None = None
+    usage: TokenUsage | None = None
 
 
 class UnusableReplyError(Exception):
@@ -72,7 +72,7 @@ class UnusableReplyError(Exception):
         status_code: int | None = None,
         code: object = None,
         param: object = None,
-        usage: Usage | None = None,
+        usage: TokenUsage | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)

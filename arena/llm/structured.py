@@ -34,7 +34,7 @@ _LITERAL_KEYS = frozenset({"default", "examples", "const", "enum"})
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(Generic[S]):
+class ParsedReply(Generic[S]):
     """What was read from a reply: the `value`, or the `problem` in one line; one of them is None."""
 
     value: S | None
@@ -58,15 +58,15 @@ def repair_turns(messages: Sequence[Message], text: str, problem: str) -> tuple[
     )
 
 
-def read_reply(reply: Reply, schema: type[S], asked: Sequence[Message] = ()) -> Reading[S]:
+def read_reply(reply: Reply, schema: type[S], asked: Sequence[Message] = ()) -> ParsedReply[S]:
     """The object of a reply to `asked`; a problem mentions it when the reply was cut off."""
     reading = read_object(reply.text or "", schema, "\n".join(turn.content for turn in asked))
     if reading.problem is None or not was_cut(reply.call.finish_reason):
         return reading
-    return Reading(None, f"{reading.problem}; the reply was cut off at the token limit, be brief")
+    return ParsedReply(None, f"{reading.problem}; the reply was cut off at the token limit, be brief")
 
 
-def read_object(text: str, schema: type[S], prompt: str = "") -> Reading[S]:
+def read_object(text: str, schema: type[S], prompt: str = "") -> ParsedReply[S]:
     """The last object in `text` that keeps `schema`, whatever stands around it: prose, code fences, earlier objects.
 
     Reasoning is no part of the reply. An object inside another one, or inside one that is not closed, is none; neither
@@ -87,7 +87,7 @@ def read_object(text: str, schema: type[S], prompt: str = "") -> Reading[S]:
             problem = " ".join(content_problems(error, "the object").split())[:_MOST_PROBLEM_CHARS]
         except RecursionError:
             problem = "it is nested too deeply"
-    return Reading(None, REPEATS if copied else problem) if found is None else Reading(found)
+    return ParsedReply(None, REPEATS if copied else problem) if found is None else ParsedReply(found)
 
 
 def _is_copied(text: str, start: int, end: int, given: str) -> bool:

@@ -235,7 +235,7 @@ _THOUGHT_PARTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """Token counts of the provider, None = it did not say. `input` includes `cached`, `output` includes `reasoning`."""
 
     input: int | None = None
@@ -253,7 +253,7 @@ class Response:
     """A response that was well-formed. `tokens` spell `text`; none where the provider gave no log-probabilities."""
 
     text: str
-    usage: Usage
+    usage: TokenUsage
     finish_reason: str | None = None
     tokens: tuple[TokenChoice, ...] = ()
 
@@ -336,7 +336,7 @@ def read_text(message: AIMessage) -> str:
     return well_formed(str(message.text) or str(message.additional_kwargs.get("refusal") or ""))
 
 
-def read_usage(message: AIMessage) -> Usage:
+def read_usage(message: AIMessage) -> TokenUsage:
     """The counts of `message`.
 
     LangChain writes 0 for a count that the provider left out. No prompt has 0 tokens and no text takes 0
@@ -344,7 +344,7 @@ def read_usage(message: AIMessage) -> Usage:
     """
     usage: Mapping[str, Any] = message.usage_metadata or {}
     output = known_count(usage.get("output_tokens"))
-    return Usage(
+    return TokenUsage(
         input=known_count(usage.get("input_tokens")) or None,
         output=None if output == 0 and read_text(message) else output,
         cached=_detail(usage, "input_token_details", "cache_read"),
@@ -352,12 +352,12 @@ def read_usage(message: AIMessage) -> Usage:
     )
 
 
-def usage_of(body: Any) -> Usage:
+def usage_of(body: Any) -> TokenUsage:
     """The counts that a server's answer in OpenAI's form holds, whatever else is wrong with it."""
     usage = body.get("usage") if isinstance(body, Mapping) else None
     if not isinstance(usage, Mapping):
-        return Usage()
-    return Usage(
+        return TokenUsage()
+    return TokenUsage(
         known_count(usage.get("prompt_tokens")),
         known_count(usage.get("completion_tokens")),
         _detail(usage, "prompt_tokens_details", "cached_tokens"),

@@ -85,7 +85,7 @@ _POLICY = "policy"
 
 
 @dataclass(slots=True)
-class RouteTally:
+class RouteCounts:
     """By question id: the way it was sent (`taken`), the way its hops ask for (`needed`), whether it came out right.
 
     A question that failed, or that has no short gold answer, is not in `right`.
@@ -112,7 +112,7 @@ def fixed_route(cell: Cell) -> Route | None:
     return _POLICIES.get(str(cell.params.get(_POLICY))) or _ALONE.get(cell.strategy)
 
 
-def oracle_routes(router: Cell, rows: Iterable[tuple[Cell, RouteTally]]) -> Mapping[str, Route]:
+def oracle_routes(router: Cell, rows: Iterable[tuple[Cell, RouteCounts]]) -> Mapping[str, Route]:
     """Question id -> the cheapest way whose row answers it right.
 
     Of the rows with the router's model, mode (a row that reads nothing has none) and parameters, as far as both have
@@ -160,7 +160,7 @@ class Rewrite:
 
 
 @dataclass(slots=True)
-class RetrievalTally:
+class RetrievalCounts:
     """Retrievals of one cell, on questions with gold documents.
 
     `wasted` of them brought no gold document that none before had; `needless` of these came when all gold was there.
@@ -195,7 +195,7 @@ class RetrievalTally:
 
 
 @dataclass(slots=True)
-class GraderTally:
+class GraderCounts:
     """Verdicts of one node; a passage that is judged again counts again.
 
     `gold`: verdicts on passages of gold documents, `approved_gold` of them approving. `undecided`: neither way, or not
@@ -227,11 +227,11 @@ class GraderTally:
         self.undecided += approved is None
 
 
-def count_verdicts(graders: dict[str, GraderTally], case: Case) -> None:
+def count_verdicts(graders: dict[str, GraderCounts], case: Case) -> None:
     """Add the verdicts of one question to `graders` (node -> tally); none where no gold document is known."""
     gold = set(case.gold.supporting_ids)
     for node, doc_id, approved in verdicts(case.record) if gold else ():
-        graders.setdefault(node, GraderTally()).add(approved, gold=doc_id in gold)
+        graders.setdefault(node, GraderCounts()).add(approved, gold=doc_id in gold)
 
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -239,7 +239,7 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 
 
 @dataclass(slots=True)
-class Branch:
+class BranchCounts:
     """One choice of one node. `questions` took it at least once, `times` is how often it was taken in all.
 
     `altered` (`evidence`, `query`, `answer` -> times) counts what it changed; `effective` is how many times it changed
@@ -263,7 +263,7 @@ class Controller:
     node: str
     questions: int = 0
     verdicts: int = 0
-    branches: dict[str, Branch] = field(default_factory=dict)
+    branches: dict[str, BranchCounts] = field(default_factory=dict)
 
     @property
     def only_judges(self) -> bool:
@@ -281,7 +281,7 @@ class Controller:
 
 
 @dataclass(slots=True)
-class DecisionTally:
+class DecisionCounts:
     """Decisions of one cell, added question by question; nothing but counts is kept.
 
     `questions` were completed; a failed one has no decisions and is not counted. `judgements`: tier
@@ -325,7 +325,7 @@ class DecisionTally:
     def _count(self, decision: Decision, *, verdict: bool) -> None:
         controller = self.controllers.setdefault(decision.node, Controller(decision.node))
         controller.verdicts += verdict
-        branch = controller.branches.setdefault(decision.choice, Branch(decision.choice))
+        branch = controller.branches.setdefault(decision.choice, BranchCounts(decision.choice))
         branch.times += 1
         branch.effective += bool(decision.changed)
         branch.altered.update(set(decision.changed))
@@ -336,15 +336,15 @@ class DecisionTally:
 
 
 @dataclass(slots=True)
-class ControllerTally:
+class ControllerCounts:
     """The decisions of one cell held against gold, added question by question: what they were worth, not how many.
 
     `graders`: node -> its verdicts on passages.
     """
 
-    graders: dict[str, GraderTally] = field(default_factory=dict)
-    routes: RouteTally = field(default_factory=RouteTally)
-    retrievals: RetrievalTally = field(default_factory=RetrievalTally)
+    graders: dict[str, GraderCounts] = field(default_factory=dict)
+    routes: RouteCounts = field(default_factory=RouteCounts)
+    retrievals: RetrievalCounts = field(default_factory=RetrievalCounts)
 
     def add(self, case: Case) -> None:
         """Count one question; what of it has no gold to be held against is left out."""

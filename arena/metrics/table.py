@@ -57,7 +57,7 @@ Matching = Callable[[Sequence[str], Sequence[str]], float | None]
 """Of the ids the system came up with, then of those that are right."""
 
 
-class Comparison(Protocol):
+class TextComparison(Protocol):
     """Of the answer's text with those that are right; `official`: see `arena.metrics.answer`."""
 
     def __call__(self, prediction: str, answers: Sequence[str], /, *, official: bool) -> float | None: ...
@@ -141,7 +141,7 @@ def on_hop(number: int) -> MetricSpec:
 
 
 def on_answer(
-    name: str, summary: str, metric: Comparison, *, gap: Gap = answer_gap, binary: bool = False
+    name: str, summary: str, metric: TextComparison, *, gap: Gap = answer_gap, binary: bool = False
 ) -> MetricSpec:
     """`metric(prediction, answers, official=...)` on the answer's words; one that abstains: `worth_of_abstaining`."""
     compared = of_answer(lambda answer, gold: metric(answer.text or "", gold.answers, official=gold.official))

@@ -11,7 +11,7 @@ from decimal import Decimal
 from arena.accounting import Account, Spend, accounts_by_role
 from arena.judges.subject import subject_of
 from arena.metrics.case import Case
-from arena.metrics.failures import CLASSES, FailureClass, Finding
+from arena.metrics.failures import CLASSES, FailureClass, FailureFinding
 from arena.prices import PriceTable
 from arena.report.figures import UNDEFINED
 from arena.scoring import CellScores, Usage
@@ -136,7 +136,7 @@ class CellPage:
 
     record: RunRecord
     scores: tuple[Score, ...]
-    finding: Finding
+    finding: FailureFinding
     usage: Usage
     roles: tuple[RoleUse, ...]
     verdicts: tuple[Verdict, ...] = ()

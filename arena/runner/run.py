@@ -99,7 +99,7 @@ async def run(
         UserError: something only the user can mend, a cell that fails its health check among it. No further question
             is begun; those in flight, which may have been paid for, end as they do.
     """
-    desk = _Desk(keep, clock, timeout_seconds)
+    desk = _AnswerQueue(keep, clock, timeout_seconds)
     items = [_Item(key, *pair) for key, pair in zip(plan_keys(contestants), plan(contestants), strict=True)]
     left = [item for item in items if item.key not in done]
     if health_check:
@@ -109,7 +109,7 @@ async def run(
 
 
 @dataclass(slots=True)
-class _Desk:
+class _AnswerQueue:
     """Asks questions and hands their records on; knows which cells were asked anything yet."""
 
     hand_on: Keep
@@ -133,7 +133,9 @@ class _Desk:
         await self.keep(await self.ask(item))
 
 
-async def _check(left: Sequence[_Item], desk: _Desk, proven: AbstractSet[str], concurrency: int) -> AbstractSet[Key]:
+async def _check(
+    left: Sequence[_Item], desk: _AnswerQueue, proven: AbstractSet[str], concurrency: int
+) -> AbstractSet[Key]:
     """Ask every cell its first questions; the keys of their records."""
     cells: dict[str, list[_Item]] = {}
     for item in left:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena.accounting import account_of
-from arena.judges.reading import JudgeTally, score_of
+from arena.judges.reading import JudgeCounts, score_of
 from arena.judges.subject import settled, subject_of
 from arena.metrics import score_record
 from arena.metrics.case import NOT_JUDGED, Case
@@ -33,7 +33,7 @@ from arena.types import (
 
 
 @dataclass(slots=True)
-class VerdictShelf:
+class VerdictIndex:
     """Verdicts by the record that they are about, and whose verdicts count.
 
     `judges`: metric -> the `judge_sha` whose verdicts are the scores.
@@ -43,23 +43,23 @@ class VerdictShelf:
     judges: dict[JudgeMetric, str] = field(default_factory=dict)
 
     def take(self, key: Key) -> list[Verdict]:
-        """The verdicts on one record, in the order of their repeats; taken off the shelf."""
+        """The verdicts on one record, in the order of their repeats; removed from the index."""
         return sorted(self.by_key.pop(key, ()), key=lambda one: (one.metric, one.judge_sha, one.repeat))
 
 
-def shelve(verdicts: Iterable[Verdict], judges: Mapping[JudgeMetric, str]) -> VerdictShelf:
-    """Sort verdicts by record. `judges`: as of the shelf; for a metric not named in it, whoever judged most."""
-    shelf, counts = VerdictShelf(), Counter[tuple[JudgeMetric, str]]()
+def index_verdicts(verdicts: Iterable[Verdict], judges: Mapping[JudgeMetric, str]) -> VerdictIndex:
+    """Sort verdicts by record. `judges`: see `VerdictIndex`; one not in it goes by the judge with most verdicts."""
+    index, counts = VerdictIndex(), Counter[tuple[JudgeMetric, str]]()
     for verdict in verdicts:
-        shelf.by_key.setdefault((verdict.cell, verdict.question_id), []).append(verdict)
+        index.by_key.setdefault((verdict.cell, verdict.question_id), []).append(verdict)
         counts[verdict.metric, verdict.judge_sha] += 1
     most = {metric: sha for (metric, sha), _ in sorted(counts.items(), key=lambda item: (item[1], item[0]))}
-    shelf.judges = most | dict(judges)
-    return shelf
+    index.judges = most | dict(judges)
+    return index
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedCase:
     """The judge metrics of one record. `verdicts`: those that were made of it, of whatever judge."""
 
     scores: tuple[Score, ...] = ()
@@ -68,17 +68,17 @@ class Judged:
 
 def judge_case(
     case: Case, metrics: Sequence[JudgeMetric], verdicts: Sequence[Verdict], judges: Mapping[JudgeMetric, str]
-) -> Judged:
+) -> JudgedCase:
     """The scores of `metrics`, in their order. A verdict on anything else than what is in `case` counts for nothing."""
     if not metrics:
-        return Judged()
+        return JudgedCase()
     known = {metric: settled(case, metric) for metric in metrics}
     due = {metric for metric, score in known.items() if score is None}
     sha = subject_of(case).sha if due and verdicts else None
     own = tuple(one for one in verdicts if one.metric in due and one.subject_sha == sha)
     counted = [one for one in own if one.judge_sha == judges.get(one.metric)]
     scores = [score or _verdict_score(metric, counted) for metric, score in known.items()]
-    return Judged(tuple(scores), own)
+    return JudgedCase(tuple(scores), own)
 
 
 def _verdict_score(metric: JudgeMetric, counted: Sequence[Verdict]) -> Score:
@@ -110,7 +110,7 @@ def score_records(
         verdicts: of judges; one on a record that has changed since counts for nothing but its bill.
         labels: of people: (cell key, question id) -> whether the answer is right.
         judge_metrics: by which every record was to be judged; empty = nothing was.
-        judges: metric -> the `judge_sha` whose verdicts count, where several judged (None: see `judged.shelve`).
+        judges: metric -> the `judge_sha` whose verdicts count, where several judged (None: see `index_verdicts`).
         judge_base_url: where the judge was asked, which decides its price (None = at its provider's own address).
     """
     scorer = _Scorer(
@@ -119,14 +119,14 @@ def score_records(
         gold=dataset.gold,
         prices=prices,
         metrics=tuple(judge_metrics),
-        shelf=shelve(verdicts, judges or {}),
+        index=index_verdicts(verdicts, judges or {}),
         labels=labels or {},
         judge_base_url=judge_base_url,
-        tally=JudgeTally(prices, judge_base_url),
+        judge_counts=JudgeCounts(prices, judge_base_url),
     )
     for record in records:
         scorer.add(record)
-    return ScoreTable(tuple(scorer.cells.values()), scorer.tally if judge_metrics else None)
+    return ScoreTable(tuple(scorer.cells.values()), scorer.judge_counts if judge_metrics else None)
 
 
 @dataclass(slots=True)
@@ -136,10 +136,10 @@ class _Scorer:
     gold: Mapping[str, Gold]
     prices: PriceTable | None
     metrics: tuple[JudgeMetric, ...]
-    shelf: VerdictShelf
+    index: VerdictIndex
     labels: Mapping[Key, bool]
     judge_base_url: str | None
-    tally: JudgeTally
+    judge_counts: JudgeCounts
     cells: dict[str, CellScores] = field(default_factory=dict)
     shared: dict[Score, Score] = field(default_factory=dict)
 
@@ -148,8 +148,8 @@ class _Scorer:
         key, question_id = record.cell.key, record.question_id
         cell = self.cells.setdefault(key, CellScores(record.cell))
         case = Case(record, self.questions[question_id], self.gold[question_id], self.documents)
-        verdicts = self.shelf.take((key, question_id))
-        judged = judge_case(case, self.metrics, verdicts, self.shelf.judges)
+        verdicts = self.index.take((key, question_id))
+        judged = judge_case(case, self.metrics, verdicts, self.index.judges)
         scores = {score.metric: score for score in (*score_record(case), *judged.scores)}
         # Few values are distinct: a score that many questions have is held once.
         cell.scores[question_id] = tuple(self.shared.setdefault(score, score) for score in scores.values())
@@ -169,4 +169,4 @@ class _Scorer:
             cell.judging += account_of(verdict.calls, asked, self.prices)
         human = self.labels.get((key, question_id))
         for verdict in judged.verdicts:
-            self.tally.add(verdict, em=scores["answer_em"].value, human=human)
+            self.judge_counts.add(verdict, em=scores["answer_em"].value, human=human)

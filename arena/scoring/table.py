@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.accounting import Account, accounts_by_role, add_up
-from arena.judges.reading import JudgeTally
-from arena.metrics.controllers import ControllerTally, DecisionTally
-from arena.metrics.failures import Finding
+from arena.judges.reading import JudgeCounts
+from arena.metrics.controllers import ControllerCounts, DecisionCounts
+from arena.metrics.failures import FailureFinding
 from arena.prices import PriceTable
 from arena.types import Cell, Outcome, RunRecord, Score
 
@@ -78,10 +78,10 @@ class CellScores:
     cell: Cell
     scores: dict[str, tuple[Score, ...]] = field(default_factory=dict)
     usage: dict[str, Usage] = field(default_factory=dict)
-    failures: dict[str, Finding] = field(default_factory=dict)
+    failures: dict[str, FailureFinding] = field(default_factory=dict)
     answers: dict[str, str | None] = field(default_factory=dict)
-    decisions: DecisionTally = field(default_factory=DecisionTally)
-    controllers: ControllerTally = field(default_factory=ControllerTally)
+    decisions: DecisionCounts = field(default_factory=DecisionCounts)
+    controllers: ControllerCounts = field(default_factory=ControllerCounts)
     judging: Account = field(default_factory=Account)
     dropped: dict[str, dict[str, None]] = field(default_factory=dict)
     failed: dict[str, FailedKind] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class ScoreTable:
     """Every metric of every question of every cell. `judges`: how its judges judged (None = nothing was judged)."""
 
     cells: tuple[CellScores, ...]
-    judges: JudgeTally | None = None
+    judges: JudgeCounts | None = None
 
     def rows(self) -> Iterator[tuple[str, str, Score]]:
         """(cell key, question id, score), cell by cell."""

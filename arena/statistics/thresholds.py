@@ -25,7 +25,7 @@ Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoreSample:
     """Things with `scores` (n,), finite. Neither population is empty.
 
     `wanted` (n,): of which population each is. `questions` (n,): which question of the resamples it belongs to.
@@ -47,7 +47,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ThresholdCurve:
     """Every threshold that makes a difference, ascending: -inf, which keeps all, and one between any two scores.
 
     `kept`, `refused`: (..., m) share of the wanted that reach each, and of the others that do not; `auc`: (...) chance
@@ -65,12 +65,12 @@ class Curve:
         return self.kept + self.refused - 1.0
 
 
-Criterion = Callable[[Curve], Places]
+Criterion = Callable[[ThresholdCurve], Places]
 """Chooses a place of `thresholds` for each curve (...)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ThresholdChoice:
     """The threshold chosen, and 95 % intervals.
 
     `low`, `high`: of the threshold, chosen anew in each resample. `kept`, `refused`: at the threshold as it is.
@@ -85,7 +85,7 @@ class Choice:
     youden: Interval
 
 
-def largest_youden(curve: Curve) -> Places:
+def largest_youden(curve: ThresholdCurve) -> Places:
     """The largest J; of equal ones the lowest threshold, which keeps more."""
     best = curve.youden.max(axis=-1, keepdims=True)
     return np.asarray((curve.youden >= best - _TIE).argmax(axis=-1), dtype=np.intp)
@@ -94,7 +94,7 @@ def largest_youden(curve: Curve) -> Places:
 def keeps_at_least(share: float) -> Criterion:
     """The highest threshold that keeps at least this share of the wanted."""
 
-    def choose(curve: Curve) -> Places:
+    def choose(curve: ThresholdCurve) -> Places:
         keeping = curve.kept >= share - _TIE
         return np.asarray(curve.kept.shape[-1] - 1 - keeping[..., ::-1].argmax(axis=-1), dtype=np.intp)
 
@@ -104,7 +104,7 @@ def keeps_at_least(share: float) -> Criterion:
 def refuses_at_least(share: float) -> Criterion:
     """The lowest threshold that refuses at least this share of the others; the highest there is where none does."""
 
-    def choose(curve: Curve) -> Places:
+    def choose(curve: ThresholdCurve) -> Places:
         refusing = curve.refused >= share - _TIE
         last = np.intp(curve.refused.shape[-1] - 1)
         return np.asarray(np.where(refusing.any(axis=-1), refusing.argmax(axis=-1), last), dtype=np.intp)
@@ -112,7 +112,7 @@ def refuses_at_least(share: float) -> Criterion:
     return choose
 
 
-def trade_off(scored: Scored, resamples: Resamples | None = None) -> Curve:
+def trade_off(scored: ScoreSample, resamples: Resamples | None = None) -> ThresholdCurve:
     """The curve of the things as they are; with `resamples`, one a resample (B, m).
 
     A resample without one of the populations has the rates of the things as they are.
@@ -123,7 +123,7 @@ def trade_off(scored: Scored, resamples: Resamples | None = None) -> Curve:
     thresholds = _between(ranked[starts])
     whole = _rates(np.ones((1, ranked.size)), wanted, starts)
     if resamples is None:
-        return Curve(thresholds, *(one[0] for one in whole))
+        return ThresholdCurve(thresholds, *(one[0] for one in whole))
     of_questions = scored.questions[order]
     parts = []
     block = max(1, _BLOCK_CELLS // ranked.size)
@@ -132,10 +132,10 @@ def trade_off(scored: Scored, resamples: Resamples | None = None) -> Curve:
         drawn = _rates(weights, wanted, starts)
         parts.append([np.where(np.isnan(one), usual, one) for one, usual in zip(drawn, whole, strict=True)])
     kept, refused, auc = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Curve(thresholds, kept, refused, auc)
+    return ThresholdCurve(thresholds, kept, refused, auc)
 
 
-def choose(scored: Scored, criterion: Criterion, resamples: Resamples) -> Choice:
+def choose(scored: ScoreSample, criterion: Criterion, resamples: Resamples) -> ThresholdChoice:
     """Choose a threshold by `criterion`. Optimism: Efron and Tibshirani 1993, chapter 17; interval: Noma et al. 2021.
 
     Rates are Wilson's where no question has two things of a population, else `mean_interval`'s.
@@ -146,7 +146,7 @@ def choose(scored: Scored, criterion: Criterion, resamples: Resamples) -> Choice
     rows = np.arange(len(places))
     optimism = float(np.mean(drawn.youden[rows, places] - whole.youden[places]))
     spread = np.quantile(drawn.youden[:, place], [0.025, 0.975]) - optimism
-    return Choice(
+    return ThresholdChoice(
         threshold=float(whole.thresholds[place]),
         low=float(whole.thresholds[low]),
         high=float(whole.thresholds[high]),
@@ -156,7 +156,7 @@ def choose(scored: Scored, criterion: Criterion, resamples: Resamples) -> Choice
     )
 
 
-def auc_interval(scored: Scored, resamples: Resamples) -> Interval:
+def auc_interval(scored: ScoreSample, resamples: Resamples) -> Interval:
     """The area under the curve of kept against not refused, in [0, 1], and percentiles of its resamples.
 
     0.5 = the scores say nothing. Hanley and McNeil 1982.
@@ -186,7 +186,7 @@ def _rates(weights: Values, wanted: NDArray[np.bool_], starts: Places) -> tuple[
         return 1.0 - below_good / goods, below_bad / bads, auc
 
 
-def _rate(scored: Scored, threshold: float, resampled: Values, *, wanted: bool) -> Interval:
+def _rate(scored: ScoreSample, threshold: float, resampled: Values, *, wanted: bool) -> Interval:
     mine = scored.wanted == wanted
     hits: NDArray[Any] = (scored.scores[mine] >= threshold) == wanted
     values = hits.astype(np.float64)

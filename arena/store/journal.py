@@ -141,7 +141,7 @@ Runs = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Generic[T]):
+class LocatedRecord(Generic[T]):
     """One record of a journal and where its line lies in the file (bytes, end exclusive)."""
 
     record: T
@@ -178,18 +178,18 @@ def scan(path: Path, runs: Runs | None = None) -> Iterator[Line]:
         raise RunStoreError(f"cannot read the journal {str(path)!r}: {error.strerror}") from error
 
 
-def read(path: Path, runs: Runs | None = None) -> Iterator[Entry[RunRecord]]:
+def read(path: Path, runs: Runs | None = None) -> Iterator[LocatedRecord[RunRecord]]:
     """The run records of a journal. Arguments and errors are those of `scan`."""
     return entries(path, RECORD_LINES, runs)
 
 
 def entries(
     path: Path, lines: LineFormat[T], runs: Runs | None = None, *, wanted: Callable[[Line], bool] | None = None
-) -> Iterator[Entry[T]]:
+) -> Iterator[LocatedRecord[T]]:
     """The records of any journal, in the order written; `wanted`: of which lines (None: all). Raises as `scan`."""
     for line in scan(path, runs):
         if wanted is None or wanted(line):
-            yield Entry(record_of(path, line, lines), line.start, line.end)
+            yield LocatedRecord(record_of(path, line, lines), line.start, line.end)
 
 
 def record_of(path: Path, line: Line, lines: LineFormat[T]) -> T:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
-from arena.tracking.source import Texts
+from arena.tracking.source import CorpusTexts
 from arena.types import Decision, Failure, Hit, LLMCall, Retrieval, RunRecord
 from arena.types.evidence import Activity
 
@@ -108,7 +108,7 @@ class Event:
     error: str | None = None
 
 
-def events_of(record: RunRecord, found: Mapping[str, Any], texts: Texts) -> list[Event]:
+def events_of(record: RunRecord, found: Mapping[str, Any], texts: CorpusTexts) -> list[Event]:
     """The question first, then what happened in it, by its start; decisions after what they rest on.
 
     `found`: what scoring found out about the question, by name.
@@ -127,7 +127,7 @@ def events_of(record: RunRecord, found: Mapping[str, Any], texts: Texts) -> list
     return [_question(record, found, texts), *sorted(below, key=lambda event: event.period[0])]
 
 
-def _question(record: RunRecord, found: Mapping[str, Any], texts: Texts) -> Event:
+def _question(record: RunRecord, found: Mapping[str, Any], texts: CorpusTexts) -> Event:
     question, gold = texts.questions.get(record.question_id), texts.gold.get(record.question_id)
     known = {name: value for name, value in found.items() if value is not None}
     outputs: dict[str, Any] = {"outcome": record.outcome, "failure_class": found.get("failure")}
@@ -157,7 +157,7 @@ def _reason(failure: Failure | None) -> str | None:
     return f"{failure.stage}: {failure.type}: {failure.message}" if failure else None
 
 
-def _retrieval(one: Retrieval, period: Period, supporting: frozenset[str] | None, texts: Texts) -> Event:
+def _retrieval(one: Retrieval, period: Period, supporting: frozenset[str] | None, texts: CorpusTexts) -> Event:
     brought = {hit.doc_id for hit in one.hits}
     return Event(
         name=f"retrieve {one.request.mode}",
@@ -173,7 +173,7 @@ def _retrieval(one: Retrieval, period: Period, supporting: frozenset[str] | None
     )
 
 
-def _document(hit: Hit, supporting: frozenset[str] | None, texts: Texts) -> dict[str, Any]:
+def _document(hit: Hit, supporting: frozenset[str] | None, texts: CorpusTexts) -> dict[str, Any]:
     """A document as MLflow's pages show one."""
     title, text = texts.of(hit)
     facts = {

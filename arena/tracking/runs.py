@@ -139,16 +139,16 @@ _SHOWN_CHARS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
+class RunParameters:
     """`short`: name -> value. `long`: path of a text artifact -> the whole value; its parameter is cut and names it."""
 
     short: dict[str, str] = field(default_factory=dict)
     long: dict[str, str] = field(default_factory=dict)
 
 
-def parameters(settings: Mapping[str, Any]) -> Parameters:
+def parameters(settings: Mapping[str, Any]) -> RunParameters:
     """`settings` flattened: `llm.model`; what is None or empty is left out."""
-    found = Parameters()
+    found = RunParameters()
     for name, text in _flat(settings):
         key = mlflow_name(name)
         if len(text) > PARAM_CHARS:
@@ -299,7 +299,7 @@ _TABLE = "questions.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenTraces:
     """`traces`: how many; `notes`: what could not be written as it should, and why."""
 
     parent_id: str
@@ -307,7 +307,7 @@ class Written:
     notes: tuple[str, ...]
 
 
-def write_runs(server: Server, run: FinishedRun) -> Written:
+def write_runs(server: Server, run: FinishedRun) -> WrittenTraces:
     """Write everything of `run`; the tag that makes it whole comes last."""
     client, table, texts = server.client, question_table(run.store), texts_of(run)
     parent = _new_run(server, run, run_tags(run))
@@ -325,7 +325,7 @@ def write_runs(server: Server, run: FinishedRun) -> Written:
         client.set_terminated(child, end_time=run.finished_ms)
     client.set_terminated(parent, end_time=run.finished_ms)
     client.set_tag(parent, CONTENT_TAG, run.digest)
-    return Written(parent, traces, (texts.note,) if texts.note else ())
+    return WrittenTraces(parent, traces, (texts.note,) if texts.note else ())
 
 
 def _new_run(server: Server, run: FinishedRun, tags: Mapping[str, str]) -> str:

@@ -91,7 +91,7 @@ _TEXT_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class CorpusTexts:
     """The corpus, the questions and their gold, by id; all empty where the dataset cannot be had: `note` says why."""
 
     documents: Mapping[str, Document] = field(default_factory=dict)
@@ -108,16 +108,16 @@ class Texts:
         return document.title, text if len(text) <= _TEXT_CHARS else f"{text[:_TEXT_CHARS]} ..."
 
 
-def texts_of(run: FinishedRun) -> Texts:
+def texts_of(run: FinishedRun) -> CorpusTexts:
     """The dataset of `run`, if it is still where it was and what it was."""
     asked = run.board.dataset
     try:
         dataset = load_dataset(run.store.data_at or asked.name)
     except UserError as error:
-        return Texts(note=f"traces name questions and documents by id alone: {error}")
+        return CorpusTexts(note=f"traces name questions and documents by id alone: {error}")
     if not is_known_as(dataset, asked.fingerprint):
-        return Texts(note=f"traces name questions and documents by id alone: {asked.name!r} is not what it was")
-    return Texts(
+        return CorpusTexts(note=f"traces name questions and documents by id alone: {asked.name!r} is not what it was")
+    return CorpusTexts(
         documents={document.doc_id: document for document in dataset.documents},
         questions={question.question_id: question for question in dataset.questions},
         gold=dataset.gold,
@@ -171,7 +171,7 @@ class QuestionTable:
         place = self._places[key]
         return {name: column[place] for name, column in self.columns.items() if name not in (CELL, QUESTION)}
 
-    def of_cell(self, cell: str, texts: Texts) -> dict[str, Any]:
+    def of_cell(self, cell: str, texts: CorpusTexts) -> dict[str, Any]:
         """The rows of one cell as MLflow shows tables: names of columns, and rows of values.
 
         Question and gold come from `texts`, None where they are not known.
@@ -185,7 +185,7 @@ class QuestionTable:
         return {"columns": [QUESTION, "question", "gold", *names], "data": rows}
 
 
-def _asked(question_id: str, texts: Texts) -> tuple[str | None, str | None]:
+def _asked(question_id: str, texts: CorpusTexts) -> tuple[str | None, str | None]:
     question, gold = texts.questions.get(question_id), texts.gold.get(question_id)
     return question.text if question else None, " | ".join(gold.answers) if gold else None
 

@@ -20,7 +20,7 @@ from arena.errors import TrackingError
 from arena.store import key_of
 from arena.tracking.events import Event, events_of
 from arena.tracking.server import Server
-from arena.tracking.source import FinishedRun, QuestionTable, Texts, choose
+from arena.tracking.source import CorpusTexts, FinishedRun, QuestionTable, choose
 from arena.types import RunRecord, sum_known
 
 _PREVIEW_CHARS = 1_000
@@ -35,7 +35,13 @@ def trace_id_of(mlflow_run: str, question_id: str) -> str:
 
 
 def trace_info(
-    record: RunRecord, found: Mapping[str, Any], texts: Texts, *, mlflow_run: str, experiment_id: str, start_ms: int
+    record: RunRecord,
+    found: Mapping[str, Any],
+    texts: CorpusTexts,
+    *,
+    mlflow_run: str,
+    experiment_id: str,
+    start_ms: int,
 ) -> Any:
     """The trace of a record in the MLflow run of its cell. `found`: what scoring found out, by name."""
     from mlflow.entities import TraceInfo, TraceLocation, TraceState
@@ -80,7 +86,7 @@ def _usage(record: RunRecord) -> dict[str, str]:
     return {"mlflow.trace.tokenUsage": json.dumps(usage)}
 
 
-def _assessments(record: RunRecord, found: Mapping[str, Any], texts: Texts, moment_ms: int) -> list[Any]:
+def _assessments(record: RunRecord, found: Mapping[str, Any], texts: CorpusTexts, moment_ms: int) -> list[Any]:
     """The right answers as an expectation, class and scores as feedback: columns of the list of traces."""
     from mlflow.entities import AssessmentSource, Expectation, Feedback
 
@@ -141,7 +147,7 @@ _TRACES_AT_ONCE = 40
 
 
 def write_traces(
-    server: Server, run: FinishedRun, children: Mapping[str, str], table: QuestionTable, texts: Texts
+    server: Server, run: FinishedRun, children: Mapping[str, str], table: QuestionTable, texts: CorpusTexts
 ) -> int:
     """Write the traces of `run` and say how many. `children`: cell key -> id of its MLflow run.
 
@@ -171,7 +177,7 @@ def _log_spans(client: Any, experiment_id: str, spans: list[Any]) -> None:
 
 
 def _trace(
-    record: RunRecord, run: FinishedRun, table: QuestionTable, texts: Texts, mlflow_run: str, experiment_id: str
+    record: RunRecord, run: FinishedRun, table: QuestionTable, texts: CorpusTexts, mlflow_run: str, experiment_id: str
 ) -> tuple[Any, list[Any]]:
     """Info and spans. A record has no time of day: every question is shown as begun with the run."""
     found = table.row(key_of(record))

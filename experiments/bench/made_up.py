@@ -51,7 +51,7 @@ MODES = ("dense", "hybrid", "hybrid_rerank")
 
 
 @dataclass(frozen=True, slots=True)
-class Habit:
+class UsageProfile:
     """How often a strategy retrieves, the roles of its calls after each retrieval, and how often it is right."""
 
     strategy: str
@@ -60,11 +60,11 @@ class Habit:
     right: float
 
 
-HABITS = (
-    Habit("vanilla", 1, ("generate",), 0.35),
-    Habit("corrective", 2, ("grade_relevance", "grade_relevance", "generate"), 0.4),
-    Habit("self_rag", 1, ("retrieve_on_demand", *("grade_relevance", "grade_support") * K, "generate"), 0.38),
-    Habit("ircot", 3, ("reason",), 0.5),
+PROFILES = (
+    UsageProfile("vanilla", 1, ("generate",), 0.35),
+    UsageProfile("corrective", 2, ("grade_relevance", "grade_relevance", "generate"), 0.4),
+    UsageProfile("self_rag", 1, ("retrieve_on_demand", *("grade_relevance", "grade_support") * K, "generate"), 0.38),
+    UsageProfile("ircot", 3, ("reason",), 0.5),
 )
 """With three modes, twelve cells; 5.5 calls and 1.75 retrievals a question."""
 
@@ -80,31 +80,41 @@ def synthetic_records(dataset: Dataset, seed: int = 0) -> Iterator[RunRecord]:
     """One record for every question in each of twelve cells, question by question; every 100th failed."""
     rng = Random(seed)
     cells = [
-        (habit, Cell(habit.strategy, mode, "fake:", {"k": K, "temperature": 0.0})) for mode in MODES for habit in HABITS
+        (profile, Cell(profile.strategy, mode, "fake:", {"k": K, "temperature": 0.0}))
+        for mode in MODES
+        for profile in PROFILES
     ]
     whole = {one.doc_id: ShownDocument(one.doc_id, ((0, len(one.text)),)) for one in dataset.documents}
     answers = [gold.answers[0] for gold in dataset.gold.values() if gold.answers]
     for question in dataset.questions:
         gold = dataset.gold[question.question_id]
-        for habit, cell in cells:
-            record = _record(habit, cell, question, gold, dataset.documents, rng.choice(answers), rng)
+        for profile, cell in cells:
+            record = _record(profile, cell, question, gold, dataset.documents, rng.choice(answers), rng)
             if (answer := record.answer) is not None:
                 record = replace(record, answer=replace(answer, shown=tuple(map(whole.__getitem__, answer.used_ids))))
             yield record
 
 
 def _record(
-    habit: Habit, cell: Cell, question: Question, gold: Gold, documents: Sequence[Document], wrong: str, rng: Random
+    profile: UsageProfile,
+    cell: Cell,
+    question: Question,
+    gold: Gold,
+    documents: Sequence[Document],
+    wrong: str,
+    rng: Random,
 ) -> RunRecord:
-    calls = tuple(_call(role, rng) for _ in range(habit.retrievals) for role in habit.roles)
+    calls = tuple(_call(role, rng) for _ in range(profile.retrievals) for role in profile.roles)
     if rng.random() < 0.01:
         failure = Failure("model", "ModelCallError", "generate: HTTP 500 after 7 attempts")
         return RunRecord(cell, question.question_id, "failed", None, failure, (), calls[:1], (), 1.0)
-    found = tuple(_retrieval(question.text, cell.retrieval_mode, gold, documents, rng) for _ in range(habit.retrievals))
+    found = tuple(
+        _retrieval(question.text, cell.retrieval_mode, gold, documents, rng) for _ in range(profile.retrievals)
+    )
     used = tuple(dict.fromkeys(hit.doc_id for hit in found[-1].hits))
     seen = tuple(dict.fromkeys(hit.doc_id for retrieval in found for hit in retrieval.hits))
     abstained = rng.random() < 0.08
-    text = "I do not know." if abstained else f"It is {gold.answers[0]}." if _is_right(habit, gold, rng) else wrong
+    text = "I do not know." if abstained else f"It is {gold.answers[0]}." if _is_right(profile, gold, rng) else wrong
     return RunRecord(
         cell=cell,
         question_id=question.question_id,
@@ -115,14 +125,14 @@ def _record(
         calls=calls,
         decisions=tuple(
             Decision(role, "yes", rng.random(), 0.5, "paper", ("evidence",), "T1", doc_id)
-            for role, doc_id in zip(habit.roles[1:], used, strict=False)
+            for role, doc_id in zip(profile.roles[1:], used, strict=False)
         ),
         wall_seconds=rng.uniform(0.5, 4.0),
     )
 
 
-def _is_right(habit: Habit, gold: Gold, rng: Random) -> bool:
-    return bool(gold.answers) and rng.random() < habit.right
+def _is_right(profile: UsageProfile, gold: Gold, rng: Random) -> bool:
+    return bool(gold.answers) and rng.random() < profile.right
 
 
 def _retrieval(query: str, mode: str, gold: Gold, documents: Sequence[Document], rng: Random) -> Retrieval:
@@ -209,7 +219,7 @@ FRAME = ("<s>", "<pad>", "</s>", "<unk>")
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ModelSize:
     """Size of a random model. `max_length`: tokens it can read."""
 
     layers: int = 2
@@ -217,7 +227,7 @@ class Shape:
     max_length: int = 32
 
 
-def build_bge_m3(folder: Path, corpus: Sequence[str], shape: Shape = Shape(), *, seed: int = 0) -> Path:
+def build_bge_m3(folder: Path, corpus: Sequence[str], shape: ModelSize = ModelSize(), *, seed: int = 0) -> Path:
     """A folder for `BGEM3FlagModel`: encoder, tokenizer trained on `corpus`, and the two heads."""
     import torch
     from transformers import XLMRobertaModel
@@ -231,7 +241,7 @@ def build_bge_m3(folder: Path, corpus: Sequence[str], shape: Shape = Shape(), *,
     return folder
 
 
-def xlm_config(tokenizer: PreTrainedTokenizerFast, shape: Shape) -> XLMRobertaConfig:
+def xlm_config(tokenizer: PreTrainedTokenizerFast, shape: ModelSize) -> XLMRobertaConfig:
     """The configuration of a model of that shape."""
     from transformers import XLMRobertaConfig
 
@@ -250,7 +260,7 @@ def xlm_config(tokenizer: PreTrainedTokenizerFast, shape: Shape) -> XLMRobertaCo
     )
 
 
-def corpus_tokenizer(folder: Path, corpus: Sequence[str], shape: Shape) -> PreTrainedTokenizerFast:
+def corpus_tokenizer(folder: Path, corpus: Sequence[str], shape: ModelSize) -> PreTrainedTokenizerFast:
     """Unigram pieces over text with spaces made visible, framed as XLM-RoBERTa frames a text and a pair."""
     from tokenizers import Tokenizer
     from tokenizers.models import Unigram

@@ -30,7 +30,7 @@ import numpy as np
 from arena.config import cache_dir
 from arena.protocols import SparseVector
 from arena.types import Document
-from experiments.bench.made_up import Shape, build_bge_m3
+from experiments.bench.made_up import ModelSize, build_bge_m3
 from indexing.bm25 import Bm25
 from indexing.build import ensure_index
 from indexing.embedding import (
@@ -145,7 +145,9 @@ def measure_embedding(
     """
     texts = made_up_texts(passages)
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as scratch:
-        folder = build_bge_m3(Path(scratch) / "bge-m3", texts[:100], Shape(layers=4, width=256, max_length=512), seed=0)
+        folder = build_bge_m3(
+            Path(scratch) / "bge-m3", texts[:100], ModelSize(layers=4, width=256, max_length=512), seed=0
+        )
         figures: dict[str, float | int | None] = {"passages": passages, "repeats": repeats, "batch_size": BATCH_SIZE}
         figures["corpus"] = corpus
         corpus_texts = made_up_texts(corpus, seed=1, words=MUSIQUE_WORDS)

@@ -103,7 +103,7 @@ RECALL_QUERIES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class RetrievalTrial:
     """What to measure. `engine`: `edge-exact`, `edge-hnsw` or `local-mode`; `queries`: single ones of each mode.
 
     `batch`: hybrid queries asked in large groups, and again in small ones (0 = none).
@@ -116,7 +116,7 @@ class Trial:
     seed: int
 
 
-def run_apart(trial: Trial) -> Figures:
+def run_apart(trial: RetrievalTrial) -> Figures:
     """The figures of a trial in a new process."""
     command = [sys.executable, "-m", "experiments.bench.retrieval", json.dumps(asdict(trial))]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -124,7 +124,7 @@ def run_apart(trial: Trial) -> Figures:
     return figures
 
 
-def run_trial(trial: Trial) -> Figures:
+def run_trial(trial: RetrievalTrial) -> Figures:
     """The figures of a trial; it leaves out what it does not measure."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         if trial.engine == LOCAL_MODE:
@@ -134,7 +134,7 @@ def run_trial(trial: Trial) -> Figures:
     return {"engine": trial.engine, "points": trial.points, **figures, "peak_memory_mb": peak_memory_mb()}
 
 
-def _engine_figures(trial: Trial, folder: Path) -> Figures:
+def _engine_figures(trial: RetrievalTrial, folder: Path) -> Figures:
     graph = trial.engine == "edge-hnsw"
     settings = EngineSettings("edge", search="hnsw" if graph else "exact")
     build = _build(folder, trial, settings)
@@ -156,7 +156,7 @@ def _engine_figures(trial: Trial, folder: Path) -> Figures:
     return figures
 
 
-def _build(folder: Path, trial: Trial, settings: EngineSettings) -> Figures:
+def _build(folder: Path, trial: RetrievalTrial, settings: EngineSettings) -> Figures:
     """Seconds in the engine only: making the vectors does not count, as embedding would not."""
     started = perf_counter()
     engine = ENGINES["edge"].create(folder, DIMENSION, settings=settings)
@@ -171,7 +171,7 @@ def _build(folder: Path, trial: Trial, settings: EngineSettings) -> Figures:
     return {"build_seconds": store + perf_counter() - started}
 
 
-def _batch_figures(engine: Engine, trial: Trial) -> Figures:
+def _batch_figures(engine: Engine, trial: RetrievalTrial) -> Figures:
     if not trial.batch:
         return {}
     asked = queries(trial.points, trial.batch, trial.seed)
@@ -229,7 +229,9 @@ def measure_retrieval(
         engines = [*EDGE, LOCAL_MODE] if local_mode and size <= LOCAL_MODE_MOST else EDGE
         for engine in engines:
             asked = min(queries, LOCAL_MODE_QUERIES) if engine == LOCAL_MODE else queries
-            trial = Trial(engine, size, asked, batch if engine == "edge-exact" and size == MUSIQUE else 0, seed)
+            trial = RetrievalTrial(
+                engine, size, asked, batch if engine == "edge-exact" and size == MUSIQUE else 0, seed
+            )
             say(f"{engine} with {size:,} points")
             trials.append(run_apart(trial))
     return {
@@ -279,9 +281,9 @@ def measure_index(points: Sequence[int] = SIZES, *, seed: int = 7, say: Say = la
     for size in points:
         for engine in EDGE:
             say(f"{engine} with {size:,} points")
-            trials.append(run_apart(Trial(engine, size, 0, 0, seed)))
+            trials.append(run_apart(RetrievalTrial(engine, size, 0, 0, seed)))
     return {"settings": {**SETTINGS, "seed": seed}, "trials": trials}
 
 
 if __name__ == "__main__":
-    print(json.dumps(run_trial(Trial(**json.loads(sys.argv[1])))))  # noqa: T201
+    print(json.dumps(run_trial(RetrievalTrial(**json.loads(sys.argv[1])))))  # noqa: T201

@@ -118,12 +118,12 @@ def train_router(
     """Train a router on dev questions, measure it on questions it cannot know, and write its folder and card."""
     if labels not in ("both", "silver"):
         raise ConfigError(f"--labels {labels!r}: write both or silver")
-    from experiments.studies.router.train import Request, print_router
+    from experiments.studies.router.train import TrainingRequest, print_router
     from experiments.studies.router.train import train_router as train
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
 
-    request = Request(
+    request = TrainingRequest(
         run_folder,
         out,
         eval_run,
@@ -174,7 +174,7 @@ def equalize(
     """
     from arena.config import load_config, merge, parse_settings
     from experiments.cli.run import names_of
-    from experiments.studies.equalize.equalize import Request
+    from experiments.studies.equalize.equalize import EqualizeRequest
 
     options = given(
         dataset=dataset,
@@ -186,7 +186,7 @@ def equalize(
     )
     asked = load_config(config, merge(parse_settings(settings or ()), options))
     name = config.stem if config else "arena"
-    _go(Request(asked, per_question, target, tolerance, pilot, corrections, name), dry_run=dry_run, json=json)
+    _go(EqualizeRequest(asked, per_question, target, tolerance, pilot, corrections, name), dry_run=dry_run, json=json)
 
 
 def _go(request: Any, *, dry_run: bool, json: bool) -> None:

@@ -21,7 +21,7 @@ TOO_MANY_FAILURES = 3
 _COMMA = re.compile(r",(?![^\[\]]*\])")  # outside brackets
 
 
-class Continuation(NamedTuple):
+class RunOptions(NamedTuple):
     """How a run is gone about: continued, with what had failed asked again; `shard`: (i, n) = the i-th of n shares.
 
     `report`: whether it ends with a page.
@@ -90,7 +90,7 @@ def run(
         budget=given(max_usd=max_usd, max_tokens=max_run_tokens),
         sample=given(limit=limit, part=part, ids=names_of(ids)),
     )
-    how = Continuation(resume or retry_failed, retry_failed, _shard(shard), report)
+    how = RunOptions(resume or retry_failed, retry_failed, _shard(shard), report)
     _go(config, _with_settings(place | parts, settings), how, dry_run=dry_run, json=json)
 
 
@@ -102,7 +102,7 @@ def _with_settings(options: dict[str, Any], settings: list[str] | None) -> dict[
     return merge(parse_settings(settings), options)
 
 
-def _go(config: Path | None, options: dict[str, Any], how: Continuation, *, dry_run: bool, json: bool) -> None:
+def _go(config: Path | None, options: dict[str, Any], how: RunOptions, *, dry_run: bool, json: bool) -> None:
     if dry_run and how.resume:
         raise ConfigError("--dry-run is about a new run, and --resume continues one: leave one of them out")
     if dry_run:
@@ -111,7 +111,7 @@ def _go(config: Path | None, options: dict[str, Any], how: Continuation, *, dry_
         _run_and_print(config, options, how, json=json)
 
 
-def _run_and_print(config: Path | None, options: dict[str, Any], how: Continuation, *, json: bool) -> None:
+def _run_and_print(config: Path | None, options: dict[str, Any], how: RunOptions, *, json: bool) -> None:
     from arena.report.console import print_leaderboard
     from experiments.run.start import launch, print_next_steps, track_outcome
     from experiments.terminal.progress import Reporter

@@ -30,7 +30,7 @@ from experiments.run.budget import open_budget, paying, price_table, sample_size
 from experiments.run.judging import judge_on_trial
 from experiments.run.prepare import Prepared, open_contestants
 from experiments.run.process import keeper, now, short_pauses, until_stopped
-from experiments.terminal.progress import CellTally, Reporter, RunTally
+from experiments.terminal.progress import CellCounts, Reporter, RunCounts
 
 
 class OutageBuffer:
@@ -101,7 +101,7 @@ class _Session:
     """One process's work on a run: how far it got, for whoever has to say so."""
 
     budget: Budget
-    tally: RunTally
+    tally: RunCounts
     begun: bool = False
 
 
@@ -171,7 +171,7 @@ async def _ask(
     return scope.cancel_called
 
 
-def _tally(prepared: Prepared, store: RunStore) -> RunTally:
+def _tally(prepared: Prepared, store: RunStore) -> RunCounts:
     """Where every cell stands before anything is asked."""
     done = store.done() - prepared.again
     _, names = names_of([one.cell for one in prepared.contestants])
@@ -179,11 +179,11 @@ def _tally(prepared: Prepared, store: RunStore) -> RunTally:
     for key in plan_keys(prepared.contestants):
         kept[key[0]] += key in done
     cells = {
-        key: CellTally(name, len(one.questions), kept[key])
+        key: CellCounts(name, len(one.questions), kept[key])
         for one, name, key in zip(prepared.contestants, names, kept, strict=True)
     }
     prices = price_table(prepared.config, now())
-    return RunTally(cells, partial(prices.usd, base_url=prepared.config.llm.base_url))
+    return RunCounts(cells, partial(prices.usd, base_url=prepared.config.llm.base_url))
 
 
 def probe_latency(prepared: Prepared, store: RunStore, reporter: Reporter) -> None:

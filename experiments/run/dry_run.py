@@ -25,7 +25,7 @@ from pathlib import Path
 
 import anyio
 
-from arena.accounting import Account, keep_books
+from arena.accounting import Account, account_run
 from arena.config import BudgetConfig, JudgeConfig, LLMSettings, RunConfig
 from arena.errors import RunStoreError
 from arena.judges.judge import Judge
@@ -47,7 +47,7 @@ from experiments.run.expectation import (
     ModelWork,
     Unembedding,
     from_probe,
-    measured_paces,
+    measured_seconds,
     model_work,
     total,
 )
@@ -191,7 +191,7 @@ def past_accounts(
             wanted = whole & (cells - found.keys())
             if not wanted:
                 continue
-            books = keep_books((record for record in store.records() if record.cell.key in wanted), prices)
+            books = account_run((record for record in store.records() if record.cell.key in wanted), prices)
             found |= {
                 key: PastAccount(store.run_id, asked, books.of_cell(key)) for key, asked in books.n_questions.items()
             }
@@ -292,7 +292,7 @@ def _work(
         parts.append((str(asking[0].cell.llm), config.llm, asking))
     if config.judge is not None and judged:
         parts.append((str(judged[0].cell.llm), config.judge.llm, judged))
-    paces = measured_paces(config.runs_dir, {model for model, _, _ in parts})
+    paces = measured_seconds(config.runs_dir, {model for model, _, _ in parts})
     return tuple(
         model_work(model, settings, config, sum(one.calls for one in some), _tokens(some), paces.get(model))
         for model, settings, some in parts

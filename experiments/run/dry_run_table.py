@@ -57,8 +57,8 @@ def dry_run_fields(dry: DryRun) -> dict[str, Any]:
                 "llm": one.model,
                 "calls": one.calls,
                 "at_once": one.at_once,
-                "seconds_per_call": one.pace.seconds if one.pace else None,
-                "measured_in": one.pace.run_id if one.pace else None,
+                "seconds_per_call": one.seconds_per_call.seconds if one.seconds_per_call else None,
+                "measured_in": one.seconds_per_call.run_id if one.seconds_per_call else None,
                 "hours": one.hours,
             }
             for one in dry.work
@@ -136,7 +136,8 @@ def _hours_note(work: ModelWork) -> str:
             f"hours: unknown for {what}: no finished run in the runs folder has asked it. At 1 s a call they would be "
             f"{_hours_text(work.hours_at(1.0))}; indexing and retrieval come on top."
         )
-    pace = f", {work.pace.seconds:.3g} s a call in run {work.pace.run_id}, n = {work.pace.n_calls}" if work.pace else ""
+    speed = work.seconds_per_call
+    pace = f", {speed.seconds:.3g} s a call in run {speed.run_id}, n = {speed.n_calls}" if speed else ""
     return f"hours: {_hours_text(work.hours)} for {what}{pace}; indexing and retrieval come on top."
 
 

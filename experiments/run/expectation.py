@@ -1,6 +1,6 @@
 """What some calls are expected to take, from what a few like them took.
 
-How long the model calls of a run would take, at the pace that finished runs have measured for the same model.
+How long the model calls of a run would take, at the speed that finished runs have measured for the same model.
 
 What a dry run is equipped with: the index is planned and its chunks are counted, and nothing is embedded.
 
@@ -135,13 +135,13 @@ _USUAL_AT_ONCE, _LOCAL_AT_ONCE = 8, 1
 """Calls in flight where the settings do not say: of a server, and of a model in this process."""
 
 _READ_AT_MOST = 500
-"""Records, and verdicts, of a run that its pace is taken from."""
+"""Records, and verdicts, of a run that its seconds_per_call is taken from."""
 
 _HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class SecondsPerCall:
     """Mean seconds that the provider took for a call, retries included, over `n_calls` in a finished run."""
 
     seconds: float
@@ -151,22 +151,22 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class ModelWork:
-    """Calls to be made of one model, and how they will be made. `tokens` None: unknown; `pace` None: not measured."""
+    """Calls to be made of one model. `tokens` None: unknown; `seconds_per_call` None: unknown."""
 
     model: str
     calls: float
     tokens: float | None
     at_once: int
-    pace: Pace | None
+    seconds_per_call: SecondsPerCall | None
     requests_per_minute: float | None = None
     tokens_per_minute: int | None = None
 
     @property
     def hours(self) -> float | None:
-        """At the measured pace, or at the limits of its settings where these are slower; a fake model takes none."""
+        """At the measured speed, or at the limits of its settings where these are slower; a fake model takes none."""
         if is_fake(self.model) or not self.calls:
             return 0.0
-        return None if self.pace is None else self.hours_at(self.pace.seconds)
+        return None if self.seconds_per_call is None else self.hours_at(self.seconds_per_call.seconds)
 
     def hours_at(self, seconds: float) -> float:
         """The hours if a call took so long."""
@@ -179,7 +179,12 @@ class ModelWork:
 
 
 def model_work(
-    model: str, settings: LLMSettings, config: RunConfig, calls: float, tokens: float | None, pace: Pace | None
+    model: str,
+    settings: LLMSettings,
+    config: RunConfig,
+    calls: float,
+    tokens: float | None,
+    seconds_per_call: SecondsPerCall | None,
 ) -> ModelWork:
     """The work of a model under its settings. A question makes its calls one after another or a few at a time."""
     usual = _LOCAL_AT_ONCE if model.startswith("local:") else _USUAL_AT_ONCE
@@ -188,15 +193,15 @@ def model_work(
         calls,
         tokens,
         min(settings.concurrency or usual, config.concurrency),
-        pace,
+        seconds_per_call,
         settings.requests_per_minute,
         settings.tokens_per_minute,
     )
 
 
-def measured_paces(runs_dir: Path, models: AbstractSet[str]) -> dict[str, Pace]:
-    """Model -> its pace in the last finished run that asked it, on whatever data. A run that cannot be read is left."""
-    found: dict[str, Pace] = {}
+def measured_seconds(runs_dir: Path, models: AbstractSet[str]) -> dict[str, SecondsPerCall]:
+    """Model -> its speed in the last finished run that asked it, on whatever data. An unreadable run is left."""
+    found: dict[str, SecondsPerCall] = {}
     for store in started_runs(runs_dir, finished=True):
         wanted = models - found.keys()
         if not wanted:
@@ -206,7 +211,7 @@ def measured_paces(runs_dir: Path, models: AbstractSet[str]) -> dict[str, Pace]:
             for call in _measured_calls(store):
                 if call.model in wanted:
                     seconds.setdefault(call.model, []).append(call.service_seconds)
-            found |= {model: Pace(sum(of) / len(of), len(of), store.run_id) for model, of in seconds.items()}
+            found |= {model: SecondsPerCall(sum(of) / len(of), len(of), store.run_id) for model, of in seconds.items()}
     return found
 
 

@@ -34,7 +34,7 @@ _SAME_SETTINGS = ("judge", "prices", "latency_probe")
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedRun:
     """A run made of others. `missing`: cell -> planned questions without a record; with any, there is no `board`."""
 
     store: RunStore
@@ -47,7 +47,7 @@ def merged_folder(runs_dir: Path, run_id: str) -> Path:
     return runs_dir / str(validate_config({"run_id": run_id}, "--into").run_id)
 
 
-def merge_runs(folders: Sequence[Path], into: Path, reporter: Reporter) -> Merged:
+def merge_runs(folders: Sequence[Path], into: Path, reporter: Reporter) -> MergedRun:
     """Join runs of one plan and one configuration into the run folder `into`, whole or not at all.
 
     If nothing is missing it is concluded, as if one process had asked everything; else it can be continued.
@@ -64,7 +64,7 @@ def merge_runs(folders: Sequence[Path], into: Path, reporter: Reporter) -> Merge
         _make(stores, into, reporter)
     merged = RunStore(into)
     missing = _missing(merged)
-    return Merged(merged, missing, None if missing else finish(merged, reporter))
+    return MergedRun(merged, missing, None if missing else finish(merged, reporter))
 
 
 def _make(stores: Sequence[RunStore], into: Path, reporter: Reporter) -> None:
@@ -81,7 +81,7 @@ def _make(stores: Sequence[RunStore], into: Path, reporter: Reporter) -> None:
         raise RunStoreError(f"cannot write run folder {str(into)!r}: {error.strerror}") from error
 
 
-def missing_text(merged: Merged) -> str:
+def missing_text(merged: MergedRun) -> str:
     """What a merged run lacks, and how to ask for it."""
     store = merged.store
     cells = ", ".join(f"{number} of {cell}" for cell, number in merged.missing.items())

@@ -128,7 +128,7 @@ _CACHE_BYTES_NEEDED = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class EnvironmentCheck:
     """One check: what was looked at, whether it is sound, and what was seen or what to do."""
 
     subject: str
@@ -136,18 +136,18 @@ class Finding:
     detail: str
 
 
-def examine() -> list[Finding]:
+def examine() -> list[EnvironmentCheck]:
     """All checks, in the order in which a user should mend them."""
     return [
         *collisions(packages_distributions()),
         *shadows(Path.cwd()),
-        *(Finding("plug-in", False, text) for text in unknown_groups(entry_points().groups)),
+        *(EnvironmentCheck("plug-in", False, text) for text in unknown_groups(entry_points().groups)),
         _cache(cache_dir()),
         *_weights(),
     ]
 
 
-def report(findings: Iterable[Finding], console: Console) -> bool:
+def report(findings: Iterable[EnvironmentCheck], console: Console) -> bool:
     """Print one line per finding; True when all are sound."""
     findings = list(findings)
     for finding in findings:
@@ -156,7 +156,7 @@ def report(findings: Iterable[Finding], console: Console) -> bool:
     return all(finding.sound for finding in findings)
 
 
-def collisions(providers: Mapping[str, Iterable[str]]) -> list[Finding]:
+def collisions(providers: Mapping[str, Iterable[str]]) -> list[EnvironmentCheck]:
     """Whether each of our packages comes from our distribution alone.
 
     Args:
@@ -166,11 +166,13 @@ def collisions(providers: Mapping[str, Iterable[str]]) -> list[Finding]:
     for package in PACKAGES:
         others = sorted(set(providers.get(package, ())) - {DISTRIBUTION})
         detail = f"also provided by {', '.join(others)}: uninstall it, then reinstall {DISTRIBUTION}"
-        findings.append(Finding(f"package {package}", not others, detail if others else f"from {DISTRIBUTION} alone"))
+        findings.append(
+            EnvironmentCheck(f"package {package}", not others, detail if others else f"from {DISTRIBUTION} alone")
+        )
     return findings
 
 
-def shadows(folder: Path) -> list[Finding]:
+def shadows(folder: Path) -> list[EnvironmentCheck]:
     """What in `folder`, where Python looks first, stands before our packages: an own script there gets it instead."""
     findings = []
     for package in PACKAGES:
@@ -180,7 +182,7 @@ def shadows(folder: Path) -> list[Finding]:
         for place in places:
             if place.resolve() not in ours and (place.is_file() or (place / "__init__.py").exists()):
                 detail = f"{str(place)!r} hides our package from Python started here: rename it, or work elsewhere"
-                findings.append(Finding(f"package {package}", False, detail))
+                findings.append(EnvironmentCheck(f"package {package}", False, detail))
     return findings
 
 
@@ -193,7 +195,7 @@ def unknown_groups(groups: Iterable[str]) -> list[str]:
     ]
 
 
-def _cache(folder: Path) -> Finding:
+def _cache(folder: Path) -> EnvironmentCheck:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".doctor"
@@ -201,19 +203,23 @@ def _cache(folder: Path) -> Finding:
         probe.unlink()
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        return Finding("cache", False, f"cannot write to {str(folder)!r} ({error.strerror}): set ARENA_CACHE elsewhere")
+        return EnvironmentCheck(
+            "cache", False, f"cannot write to {str(folder)!r} ({error.strerror}): set ARENA_CACHE elsewhere"
+        )
     enough = free > _CACHE_BYTES_NEEDED
-    return Finding("cache", enough, f"{folder}, {free / 1e9:.1f} GB free" + ("" if enough else ": make room"))
+    return EnvironmentCheck("cache", enough, f"{folder}, {free / 1e9:.1f} GB free" + ("" if enough else ": make room"))
 
 
-def _weights() -> list[Finding]:
+def _weights() -> list[EnvironmentCheck]:
     from indexing.weights import list_models
 
     try:
         listed = list_models(cache_folder("weights"))
     except UserError as error:
-        return [Finding("weights", False, str(error))]
+        return [EnvironmentCheck("weights", False, str(error))]
     return [
-        Finding(f"weights {one.model.name}", True, str(one.path) if one.path else "not here yet; fetched on first use")
+        EnvironmentCheck(
+            f"weights {one.model.name}", True, str(one.path) if one.path else "not here yet; fetched on first use"
+        )
         for one in listed
     ]

@@ -44,7 +44,7 @@ UsdOf = Callable[[LLMCall], float | None]
 
 
 @dataclass(slots=True)
-class CellTally:
+class CellCounts:
     """One cell, or all of them together.
 
     `done` of `total` questions have a record, `kept` of them since before this process; `failed`, `tokens` and `usd`
@@ -81,11 +81,11 @@ class CellTally:
         return elapsed_seconds * (self.total - self.done) / asked if asked else None
 
 
-class RunTally:
+class RunCounts:
     """The cells of a run, in their order, and the whole."""
 
     def __init__(
-        self, cells: Mapping[str, CellTally], usd_of: UsdOf, clock: Callable[[], float] = perf_counter
+        self, cells: Mapping[str, CellCounts], usd_of: UsdOf, clock: Callable[[], float] = perf_counter
     ) -> None:
         """`cells`: cell key -> where it stands at the start."""
         self._cells = dict(cells)
@@ -93,10 +93,10 @@ class RunTally:
         self._clock = clock
         self._started = clock()
         kept = sum(cell.kept for cell in cells.values())
-        self.whole = CellTally(("all",), sum(cell.total for cell in cells.values()), kept)
+        self.whole = CellCounts(("all",), sum(cell.total for cell in cells.values()), kept)
 
     @property
-    def cells(self) -> Sequence[CellTally]:
+    def cells(self) -> Sequence[CellCounts]:
         return tuple(self._cells.values())
 
     @property
@@ -118,7 +118,7 @@ Note = Callable[["RunRecord"], None]
 
 
 @contextmanager
-def live_table(tally: RunTally, console: Console) -> Iterator[Note]:
+def live_table(tally: RunCounts, console: Console) -> Iterator[Note]:
     """Redraw the table until the work ends; it then stands there as it was last."""
     live = _Live(get_renderable=lambda: _drawn(tally), console=console, refresh_per_second=4)
     with suppress(OSError):
@@ -140,7 +140,7 @@ class _Live(Live):
 
 @contextmanager
 def plain_lines(
-    tally: RunTally, say: Callable[[str], None], silence_seconds: float = SILENCE_SECONDS
+    tally: RunCounts, say: Callable[[str], None], silence_seconds: float = SILENCE_SECONDS
 ) -> Iterator[Note]:
     """A line at every tenth of the whole, and after `silence_seconds` without one."""
     lines = _Lines(tally, say)
@@ -162,7 +162,7 @@ def plain_lines(
 class _Lines:
     """Decides when a line is due. Two threads call it."""
 
-    def __init__(self, tally: RunTally, say: Callable[[str], None]) -> None:
+    def __init__(self, tally: RunCounts, say: Callable[[str], None]) -> None:
         self._tally = tally
         self._say = say
         self._lock = Lock()
@@ -191,7 +191,7 @@ class _Lines:
         self._say(progress_line(self._tally))
 
 
-def progress_line(tally: RunTally) -> str:
+def progress_line(tally: RunCounts) -> str:
     """Where the whole run stands, as in `answers: 1,200/4,000, 3 failed, 81,204 tokens, $0.41, 12.3/s, 3:48 left`."""
     whole, elapsed = tally.whole, tally.elapsed_seconds
     parts = [f"answers: {whole.done:,}/{whole.total:,}", f"{whole.failed:,} failed"]
@@ -215,7 +215,7 @@ def duration_text(seconds: float | None) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _drawn(tally: RunTally) -> RenderableType:
+def _drawn(tally: RunCounts) -> RenderableType:
     """The bar first: where the cells are too many for the terminal, their last rows are what is cut off."""
     bar = Table.grid(padding=(0, 1))
     whole = tally.whole
@@ -223,7 +223,7 @@ def _drawn(tally: RunTally) -> RenderableType:
     return Group(bar, _cells(tally))
 
 
-def _cells(tally: RunTally) -> Table:
+def _cells(tally: RunCounts) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     names = max((len(cell.name) for cell in tally.cells), default=1)
     for heading in ("strategy", "mode", "setting")[:names]:
@@ -235,7 +235,7 @@ def _cells(tally: RunTally) -> Table:
     return table
 
 
-def _figures(cell: CellTally, elapsed_seconds: float) -> tuple[str, ...]:
+def _figures(cell: CellCounts, elapsed_seconds: float) -> tuple[str, ...]:
     return (
         f"{cell.done:,}/{cell.total:,}",
         f"{cell.failed:,}",
@@ -276,7 +276,7 @@ class Reporter:
             self._console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
     @contextmanager
-    def answers(self, tally: RunTally) -> Iterator[Note]:
+    def answers(self, tally: RunCounts) -> Iterator[Note]:
         """Progress of a run, cell by cell; hand it every record."""
         if self._quiet:
             yield tally.add

@@ -12,7 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from arena.accounting import Account, Books, Spend, Total, account_of, add_up, keep_books
+from arena.accounting import Account, RunAccounts, Spend, Total, account_of, account_run, add_up
 from arena.config import RunConfig, load_config, validate_config
 from arena.leaderboard.cells import price_source
 from arena.llm.limits import Spent
@@ -51,7 +51,7 @@ class RunCost:
     """
 
     run_id: str
-    books: Books
+    books: RunAccounts
     prices: PriceTable
     beside: tuple[Beside, ...] = ()
     paid: Mapping[Purpose, Spent] | None = None
@@ -81,7 +81,7 @@ def cost_of(run_folder: Path, prices_from: Path | None) -> RunCost:
     config = validate_config(settings, f"run {store.run_id!r}")
     table = price_table(config, manifest["started"])
     beside = tuple(_beside(store, config, table))
-    return RunCost(store.run_id, keep_books(store.records(), table), table, beside, paid_for(store, table))
+    return RunCost(store.run_id, account_run(store.records(), table), table, beside, paid_for(store, table))
 
 
 def cost_fields(cost: RunCost) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def _again(store: RunStore) -> Iterator[tuple[str, Cell, Sequence[LLMCall]]]:
             yield name, record.cell, record.calls
 
 
-def _cell_fields(books: Books, key: str) -> dict[str, Any]:
+def _cell_fields(books: RunAccounts, key: str) -> dict[str, Any]:
     cell, account, asked = books.cells[key], books.of_cell(key), books.n_questions[key]
     usd = account.whole.usd.value
     return {

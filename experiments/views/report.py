@@ -16,9 +16,9 @@ from typing import Any
 
 from arena.accounting import Account, Spend, Total
 from arena.errors import ArenaError
-from arena.judges.reading import JudgeTally
+from arena.judges.reading import JudgeCounts
 from arena.leaderboard.build import Leaderboard, read_leaderboard
-from arena.metrics.failures import Finding
+from arena.metrics.failures import FailureFinding
 from arena.plan import Key
 from arena.report.html import render
 from arena.report.source import FidelityCard, PageSource, PaperComparison
@@ -55,8 +55,8 @@ def kept_scores(run: PastRun, *, judged: bool) -> ScoreTable:
             cell.usage[question_id] = _usage(question)
             cell.answers[question_id] = question["answer"]
             if question["failure"] is not None:
-                cell.failures[question_id] = Finding(question["failure"], question["hop"], question["document"])
-    return ScoreTable(tuple(cell for cell in table.values() if cell.scores), JudgeTally() if judged else None)
+                cell.failures[question_id] = FailureFinding(question["failure"], question["hop"], question["document"])
+    return ScoreTable(tuple(cell for cell in table.values() if cell.scores), JudgeCounts() if judged else None)
 
 
 class _Shared(dict[tuple[Any, ...], Score]):

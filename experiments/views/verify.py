@@ -46,7 +46,7 @@ from experiments.run.budget import SPENT, attempts_of
 from experiments.run.manifest import check_version
 from experiments.run.scoring import data_of, open_past_run
 from experiments.views.verify_checks import (
-    Check,
+    RunCheck,
     attempted,
     check_calls,
     check_contestants,
@@ -68,7 +68,7 @@ from experiments.views.verify_checks import (
 )
 
 
-def check_records(store: RunStore) -> Check:
+def check_records(store: RunStore) -> RunCheck:
     """Checksums and fingerprints of all lines, and that the planned questions have one each, and no others any."""
     counts = Counter(line.key for line in scan(store.records_path, store.lines()))
     planned = store.plan().keys()
@@ -83,7 +83,7 @@ def check_records(store: RunStore) -> Check:
     return found(RECORDS, wrong, f"{unread} records, one for every planned question")
 
 
-def check_verdicts(store: RunStore) -> Check:
+def check_verdicts(store: RunStore) -> RunCheck:
     """Checksums and fingerprints, and that what was judged is a record of this run."""
     planned, n = set(store.plan().keys()), 0
     wrong: Counter[str] = Counter()
@@ -94,7 +94,7 @@ def check_verdicts(store: RunStore) -> Check:
     return found(VERDICTS, (f"{number} {text}" for text, number in wrong.items()), f"{n} verdicts")
 
 
-def check_kept(store: RunStore) -> Iterator[Check]:
+def check_kept(store: RunStore) -> Iterator[RunCheck]:
     """What people handed in, against the hashes in the manifest."""
     hashes = store.manifest().get(KEPT, {})
     for name in (LABELS, REVIEW):
@@ -103,26 +103,26 @@ def check_kept(store: RunStore) -> Iterator[Check]:
             same = file_sha256(path) == hashes[name]
             yield found(name, [] if same else ["it is not as it was handed in"], "as it was handed in")
         elif path.exists():
-            yield Check(name, "not checked", ("the manifest has no hash of it: an earlier version wrote it",))
+            yield RunCheck(name, "not checked", ("the manifest has no hash of it: an earlier version wrote it",))
 
 
-def check_others(store: RunStore) -> Iterator[Check]:
+def check_others(store: RunStore) -> Iterator[RunCheck]:
     """The journals beside the results, those that are there."""
     for name in (SUPERSEDED, PROBE):
         path = store.folder / name
         if path.exists():
             n = len({record_of(path, line, RECORD_LINES).question_id for line in scan(path, store.lines())})
-            yield Check(name, "ok", (f"records of {n} questions",))
+            yield RunCheck(name, "ok", (f"records of {n} questions",))
 
 
-def check_payments(store: RunStore, manifest: Mapping[str, Any], config: RunConfig) -> Check:
+def check_payments(store: RunStore, manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
     """The ledger of payments: that it has all that the journals say was paid, and what of it no record has.
 
     A run that was begun by a version without a ledger has in its first line what it had spent before; of that, nothing
     is looked for.
     """
     if not store.keeps_payments():
-        return Check(PAID, "note", ("the run was made by a version that kept no ledger of payments",))
+        return RunCheck(PAID, "note", ("the run was made by a version that kept no ledger of payments",))
     entered: Counter[int] = Counter()
     whole, before, recorded = Spent(), Spent(), Spent()
     for paid in store.paid():
@@ -170,7 +170,7 @@ _SCORED = (LEADERBOARD, SCORES, QUESTIONS)
 """Files that take the dataset to derive."""
 
 
-def verify_run(folder: Path, data_at: str | None = None) -> list[Check]:
+def verify_run(folder: Path, data_at: str | None = None) -> list[RunCheck]:
     """Every check of the run in `folder`, whose dataset lies at `data_at` (None: where its settings say).
 
     Raises:
@@ -201,29 +201,29 @@ def verify_run(folder: Path, data_at: str | None = None) -> list[Check]:
     return [*checks, *several("libraries", check_here(manifest))]
 
 
-def _on_data(store: RunStore, manifest: Mapping[str, Any], config: RunConfig) -> Iterator[Check]:
+def _on_data(store: RunStore, manifest: Mapping[str, Any], config: RunConfig) -> Iterator[RunCheck]:
     """What takes the dataset."""
     try:
         dataset = data_of(store, config.dataset)
     except UserError as error:
-        yield Check("dataset", "not checked", (str(error),))
-        yield from (Check(name, "not checked", ("its dataset is not to be had",)) for name in _SCORED)
+        yield RunCheck("dataset", "not checked", (str(error),))
+        yield from (RunCheck(name, "not checked", ("its dataset is not to be had",)) for name in _SCORED)
         return
     yield attempted("dataset", partial(check_dataset, manifest, store.whole_plan(), dataset))
     if manifest["identity"].get("index"):
         yield attempted("index", partial(check_index, manifest, config, dataset))
     if manifest["status"] != FINISHED:
-        yield from (Check(name, "not checked", ("the run is not finished",)) for name in _SCORED)
+        yield from (RunCheck(name, "not checked", ("the run is not finished",)) for name in _SCORED)
     else:
         results = list(several(LEADERBOARD, _results(store, dataset)))
         yield from results
         if all(check.state == "ok" for check in results):
             yield from several(REPORT, check_report(store))
         elif (store.folder / REPORT).exists():
-            yield Check(REPORT, "not checked", ("it is made of files that differ",))
+            yield RunCheck(REPORT, "not checked", ("it is made of files that differ",))
 
 
-def _results(store: RunStore, dataset: Dataset) -> Iterator[Check]:
+def _results(store: RunStore, dataset: Dataset) -> Iterator[RunCheck]:
     yield from check_results(open_past_run(store, dataset))
 
 
@@ -231,7 +231,7 @@ _STYLES = {"ok": "green", "differs": "bold red", "not checked": "yellow", "note"
 _DERIVED = {LEADERBOARD, SCORES, QUESTIONS, CALLS}
 
 
-def checks_table(checks: Sequence[Check]) -> Table:
+def checks_table(checks: Sequence[RunCheck]) -> Table:
     """One row per check, and a line for everything that was seen."""
     table = Table("what", "is", "seen")
     for check in checks:
@@ -239,7 +239,7 @@ def checks_table(checks: Sequence[Check]) -> Table:
     return table
 
 
-def verdict_text(run_folder: Path, checks: Sequence[Check]) -> str:
+def verdict_text(run_folder: Path, checks: Sequence[RunCheck]) -> str:
     """What the checks come to, in one line, and what to do where only derived files differ."""
     differing = [check.name for check in checks if check.state == "differs"]
     unchecked = [check.name for check in checks if check.state == "not checked"]
@@ -253,11 +253,11 @@ def verdict_text(run_folder: Path, checks: Sequence[Check]) -> str:
     return f"Not verified: {', '.join(differing)}.{again}{left}"
 
 
-def checks_fields(run_id: str, checks: Sequence[Check]) -> dict[str, Any]:
+def checks_fields(run_id: str, checks: Sequence[RunCheck]) -> dict[str, Any]:
     """The same as one mapping."""
     return {"run_id": run_id, "verified": is_verified(checks), "checks": [asdict(check) for check in checks]}
 
 
-def is_verified(checks: Sequence[Check]) -> bool:
+def is_verified(checks: Sequence[RunCheck]) -> bool:
     """Whether nothing differs. What could not be checked here is no difference."""
     return all(check.state != "differs" for check in checks)

@@ -46,7 +46,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class RunCheck:
     """What was looked at, how it stands, and what was seen: figures where it is well, differences where it is not."""
 
     name: str
@@ -54,31 +54,31 @@ class Check:
     seen: tuple[str, ...] = ()
 
 
-def found(name: str, wrong: Iterable[str], well: str = "") -> Check:
+def found(name: str, wrong: Iterable[str], well: str = "") -> RunCheck:
     """`differs` with what is wrong, if anything is; else `ok` with what is well."""
     lines = tuple(wrong)
     more = (f"and {len(lines) - _SHOWN} more",) if len(lines) > _SHOWN else ()
-    return Check(name, "differs", lines[:_SHOWN] + more) if lines else Check(name, "ok", (well,) if well else ())
+    return RunCheck(name, "differs", lines[:_SHOWN] + more) if lines else RunCheck(name, "ok", (well,) if well else ())
 
 
-def attempted(name: str, check: Callable[[], Check]) -> Check:
+def attempted(name: str, check: Callable[[], RunCheck]) -> RunCheck:
     """The check, or the message of what kept it from being made: a file that cannot be read is a difference."""
     return next(several(name, _one(check)))
 
 
-def several(name: str, checks: Iterator[Check]) -> Iterator[Check]:
+def several(name: str, checks: Iterator[RunCheck]) -> Iterator[RunCheck]:
     """Checks that are made one after the other, and the message of what ended them early."""
     try:
         yield from checks
     except FileNotFoundError as error:
-        yield Check(name, "differs", (f"there is no {str(error.filename)!r}",))
+        yield RunCheck(name, "differs", (f"there is no {str(error.filename)!r}",))
     except (UserError, OSError) as error:
-        yield Check(name, "differs", (str(error),))
+        yield RunCheck(name, "differs", (str(error),))
     except (KeyError, TypeError, AttributeError) as error:
-        yield Check(name, "differs", (f"manifest.json lacks what it must hold ({type(error).__name__}: {error})",))
+        yield RunCheck(name, "differs", (f"manifest.json lacks what it must hold ({type(error).__name__}: {error})",))
 
 
-def _one(check: Callable[[], Check]) -> Iterator[Check]:
+def _one(check: Callable[[], RunCheck]) -> Iterator[RunCheck]:
     """One check, made when it is asked for."""
     yield check()
 
@@ -94,7 +94,7 @@ def weights_here(name: str) -> Path | None:
     return next((one.path for one in list_models(weights_root()) if one.model.name == NAMED.get(name, name)), None)
 
 
-def check_weights(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[Check]:
+def check_weights(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[RunCheck]:
     """The hashes of the embedding model's and the reranker's files."""
     identity = manifest["identity"]
     if identity["index"]:
@@ -103,46 +103,46 @@ def check_weights(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[Ch
         yield _weights("reranker weights", config.rerank.model, identity["reranker"])
 
 
-def check_index(manifest: Mapping[str, Any], config: RunConfig, dataset: Dataset) -> Check:
+def check_index(manifest: Mapping[str, Any], config: RunConfig, dataset: Dataset) -> RunCheck:
     """The index: its identity, its files, and that its passages are those of the corpus."""
     from indexing.verify import list_indexes, verify_index
 
     wanted = dict(manifest["identity"]["index"])
     graph = wanted.pop("graph", None)
     if config.index.engine != "edge":
-        return Check("index", "not checked", ("it is in a Qdrant server: arena index verify asks it",))
+        return RunCheck("index", "not checked", ("it is in a Qdrant server: arena index verify asks it",))
     if config.chunking.tokens is not None and weights_here(config.embedding.model) is None:
-        return Check("index", "not checked", ("its passages are cut by a tokenizer that is not on this machine",))
+        return RunCheck("index", "not checked", ("its passages are cut by a tokenizer that is not on this machine",))
     for info in list_indexes(index_root()):
         content = info.manifest.model_dump(mode="json")
         if content["identity"] == wanted and (graph is None or fingerprint("files", content["files"]) == graph):
             wrong = verify_index(info.folder, dataset.documents, chunking=chunking_of(config))
             return found("index", wrong, f"{info.manifest.passages} passages")
-    return Check("index", "not checked", ("no index of this identity is on this machine",))
+    return RunCheck("index", "not checked", ("no index of this identity is on this machine",))
 
 
-def check_here(manifest: Mapping[str, Any]) -> Iterator[Check]:
+def check_here(manifest: Mapping[str, Any]) -> Iterator[RunCheck]:
     """Libraries and commit of this installation against those of the run; they may well be others by now."""
     changed = changed_between(manifest["libraries"], library_versions())
-    yield Check("libraries", "note" if changed else "ok", tuple(changed))
+    yield RunCheck("libraries", "note" if changed else "ok", tuple(changed))
     git = differences(manifest["git"], git_state(), "git")
     dirty = (manifest["git"] or {}).get("dirty")
     wrong = [*git, *(["the run was made from a checkout with changes that were not committed"] if dirty else [])]
-    yield Check("commit", "note" if wrong else "ok", tuple(wrong))
+    yield RunCheck("commit", "note" if wrong else "ok", tuple(wrong))
 
 
-def _weights(name: str, model: str, known: Mapping[str, Any]) -> Check:
+def _weights(name: str, model: str, known: Mapping[str, Any]) -> RunCheck:
     from indexing.embedding.devices import folder_identity
 
     folder = weights_here(model)
     if folder is None:
-        return Check(name, "not checked", (f"{model!r} is not on this machine",))
+        return RunCheck(name, "not checked", (f"{model!r} is not on this machine",))
     here = folder_identity(folder, trust_remote_code="code_sha256" in known)
     wrong = differences({key: known.get(key) for key in here}, here)
     return found(name, wrong, str(known.get("weights_sha256", "")))
 
 
-def check_fingerprints(manifest: Mapping[str, Any], plan: RunPlan) -> Check:
+def check_fingerprints(manifest: Mapping[str, Any], plan: RunPlan) -> RunCheck:
     """The run's and its cells' fingerprints, from identity and plan as written."""
     wanted = {
         "fingerprint": run_fingerprint(manifest["identity"], plan),
@@ -152,7 +152,7 @@ def check_fingerprints(manifest: Mapping[str, Any], plan: RunPlan) -> Check:
     return found("fingerprints", wrong, str(manifest["fingerprint"]))
 
 
-def check_dataset(manifest: Mapping[str, Any], plan: RunPlan, dataset: Dataset) -> Check:
+def check_dataset(manifest: Mapping[str, Any], plan: RunPlan, dataset: Dataset) -> RunCheck:
     """The data as they are now: documents, questions and gold, and that they hold every planned question."""
     wrong = differences(
         {"fingerprint": manifest["identity"]["dataset"], "n_documents": manifest["dataset"]["n_documents"]},
@@ -164,7 +164,7 @@ def check_dataset(manifest: Mapping[str, Any], plan: RunPlan, dataset: Dataset) 
     return found("dataset", wrong, f"{len(dataset.documents)} documents, {len(planned)} planned questions")
 
 
-def check_settings(manifest: Mapping[str, Any], config: RunConfig) -> Check:
+def check_settings(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
     """The settings in the manifest against those in its identity: nobody edited one of them."""
     fields, known = config.fingerprint_fields(), manifest["identity"]
     stated = {name: fields.get(name) for name in known["config"]}
@@ -173,7 +173,7 @@ def check_settings(manifest: Mapping[str, Any], config: RunConfig) -> Check:
     return found("settings", wrong)
 
 
-def check_contestants(manifest: Mapping[str, Any]) -> Check:
+def check_contestants(manifest: Mapping[str, Any]) -> RunCheck:
     """Code and prompts of every strategy, and the release, as installed here. An imported system has neither."""
     contestants = manifest["identity"]["contestants"]
     known = {name: fields for name, fields in contestants.items() if IMPORTED not in fields}
@@ -183,34 +183,34 @@ def check_contestants(manifest: Mapping[str, Any]) -> Check:
     return found("code and prompts", wrong, ", ".join(known) or "none: its records were imported")
 
 
-def check_model(manifest: Mapping[str, Any], config: RunConfig) -> Check:
+def check_model(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
     """The file a local model is made of."""
     known = manifest["identity"]["model_sha256"]
     if known is None:
-        return Check("model file", "ok", ("none",))
+        return RunCheck("model file", "ok", ("none",))
     try:
         here = model_sha256(config.llm, _only_if_here)
     except WeightsError as error:
-        return Check("model file", "not checked", (str(error),))
+        return RunCheck("model file", "not checked", (str(error),))
     return found("model file", [] if here == known else [f"sha256 {known} -> {here}"], known)
 
 
-def check_prices(manifest: Mapping[str, Any], config: RunConfig) -> Check:
+def check_prices(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
     """The price table that the run is priced by, as this installation has it."""
     here = prices_of(config, manifest["started"])
     wrong = differences({name: manifest[name] for name in here}, here)
     return found("prices", wrong, f"{manifest['prices']['source']}, as of {manifest['prices']['as_of']}")
 
 
-def check_seal(store: RunStore) -> Check:
+def check_seal(store: RunStore) -> RunCheck:
     """The manifest as a whole against what it said of itself when it was written: warnings, sessions, judge and all."""
     sealed = store.is_sealed()
     if sealed is None:
-        return Check(MANIFEST, "note", ("it has no seal: an earlier version wrote it",))
+        return RunCheck(MANIFEST, "note", ("it has no seal: an earlier version wrote it",))
     return found(MANIFEST, [] if sealed else ["it is not as it was written: somebody edited it"], "as it was written")
 
 
-def check_judge(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[Check]:
+def check_judge(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[RunCheck]:
     """Whose verdicts count, against the judge in the settings and its prompts as installed here."""
     from arena.judges.ragas import judge_shas
 
@@ -221,21 +221,21 @@ def check_judge(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[Chec
     try:
         content = model_sha256(config.judge.llm, _only_if_here)
     except WeightsError as error:
-        yield Check("judge", "not checked", (str(error),))
+        yield RunCheck("judge", "not checked", (str(error),))
         return
     here = judge_shas(identity_of(config.judge, content), metrics)
     wrong = differences({metric: known[metric] for metric in metrics}, dict(here))
     yield found("judge", wrong, ", ".join(metrics))
 
 
-def check_sessions(manifest: Mapping[str, Any]) -> Iterator[Check]:
+def check_sessions(manifest: Mapping[str, Any]) -> Iterator[RunCheck]:
     """Who worked on it, and whether it is whole."""
     status, sessions = manifest["status"], manifest["sessions"]
     killed = sum(session["finished"] is None for session in sessions)
     told = f"{len(sessions)} sessions, {killed} killed" if killed else f"{len(sessions)} sessions"
     yield found("status", [] if status == "finished" else [f"{status}: arena run --resume finishes it"], told)
     if manifest["warnings"]:
-        yield Check("warnings", "note", tuple(manifest["warnings"]))
+        yield RunCheck("warnings", "note", tuple(manifest["warnings"]))
 
 
 def _only_if_here(name: str) -> Path:
@@ -245,7 +245,7 @@ def _only_if_here(name: str) -> Path:
     return folder
 
 
-def check_results(run: PastRun) -> Iterator[Check]:
+def check_results(run: PastRun) -> Iterator[RunCheck]:
     """Whether leaderboard and tables are what the journals give: the one byte for byte, the others value for value."""
     table = score_run(run)
     yield attempted(LEADERBOARD, partial(_check_leaderboard, run, table))
@@ -253,7 +253,7 @@ def check_results(run: PastRun) -> Iterator[Check]:
         yield attempted(name, partial(_check_table, run.store, name, columns))
 
 
-def check_report(store: RunStore) -> Iterator[Check]:
+def check_report(store: RunStore) -> Iterator[RunCheck]:
     """The page, made again and compared."""
     if not (store.folder / REPORT).exists():
         return
@@ -262,7 +262,7 @@ def check_report(store: RunStore) -> Iterator[Check]:
     yield found(REPORT, [f"{len(wrong)} lines are not what the run's files give"] if wrong else [], "the same page")
 
 
-def check_calls(store: RunStore) -> Check:
+def check_calls(store: RunStore) -> RunCheck:
     """The ledger against the journals, line by line."""
     derived = chain(call_lines(store.records()), call_lines(store.superseded(), superseded=True))
     wrong: list[str] = []
@@ -274,12 +274,12 @@ def check_calls(store: RunStore) -> Check:
     return found(CALLS, wrong, f"{number} calls")
 
 
-def _check_leaderboard(run: PastRun, table: ScoreTable) -> Check:
+def _check_leaderboard(run: PastRun, table: ScoreTable) -> RunCheck:
     text = board_of(run, table).model_dump_json(indent=2) + "\n"
     return found(LEADERBOARD, _lines_apart(run.store.leaderboard_json(), text), "the same, byte for byte")
 
 
-def _check_table(store: RunStore, name: str, columns: Mapping[str, Iterable[Any]]) -> Check:
+def _check_table(store: RunStore, name: str, columns: Mapping[str, Iterable[Any]]) -> RunCheck:
     written = store.read_table(name)
     wrong = _columns_apart(written, {key: list(values) for key, values in columns.items()})
     return found(name, wrong, f"{len(next(iter(written.values()), []))} rows")

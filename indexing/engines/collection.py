@@ -34,7 +34,7 @@ Term = Vectors | SparseVector
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class VectorShape:
     """The vectors of every point. `idf`: whether the engine weights terms by their rarity, as BM25 wants.
 
     `multi_dimension`: width of the token vectors for late interaction (None = there are none). `distance`: of dense
@@ -52,7 +52,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LaneResult:
     """One lane of one query: what was asked there, and what it found."""
 
     name: str
@@ -64,7 +64,7 @@ class Source:
 class FusionJob:
     """One query whose lanes are known and wait to be fused; lanes that found nothing, and their weights, are out."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[LaneResult, ...]
     fusion: Fusion
 
     @property
@@ -78,7 +78,7 @@ class FusionJob:
 class Collection(ABC):
     """The part of `indexing.engines.Engine` that rests on a few primitives of an engine's own."""
 
-    def __init__(self, shape: Shape, settings: EngineSettings) -> None:
+    def __init__(self, shape: VectorShape, settings: EngineSettings) -> None:
         self._shape = shape
         self._settings = settings
         self._points: int | None = None  # known until more are added: asking a server takes a round trip
@@ -146,7 +146,9 @@ class Collection(ABC):
         pairs = list(zip(self._dense_lanes(dense, depth), self._sparse_lanes(sparse, depth), strict=True))
         jobs = {}
         for i, (one, other) in enumerate(pairs):
-            sources = tuple(s for s in (Source(DENSE, dense[i], one), Source(SPARSE, sparse[i], other)) if s.found)
+            sources = tuple(
+                s for s in (LaneResult(DENSE, dense[i], one), LaneResult(SPARSE, sparse[i], other)) if s.found
+            )
             if sources and not any(has_ties(source.found) for source in sources):
                 jobs[i] = FusionJob(sources, how)
         inside = dict(zip(jobs, self._fuse(list(jobs.values()), depth), strict=True))

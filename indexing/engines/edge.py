@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from arena.errors import IndexMismatchError
 from arena.files import read_json
 from arena.protocols import Embedding, SparseVector, Vectors
-from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term, floats_in
+from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Term, VectorShape, floats_in
 from indexing.engines.ranking import EngineSettings, Ranked
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _CONFIG = "edge_config.json"  # written by the engine
 class EdgeEngine(Collection):
     """`indexing.engines.Engine` over one `EdgeShard`."""
 
-    def __init__(self, shard: qdrant_edge.EdgeShard, shape: Shape, settings: EngineSettings) -> None:
+    def __init__(self, shard: qdrant_edge.EdgeShard, shape: VectorShape, settings: EngineSettings) -> None:
         super().__init__(shape, settings)
         self._shard = shard
 
@@ -49,7 +49,7 @@ class EdgeEngine(Collection):
     ) -> EdgeEngine:
         import qdrant_edge as edge
 
-        shape, settings = Shape(dimension, idf, multi_dimension, distance), settings or EngineSettings()
+        shape, settings = VectorShape(dimension, idf, multi_dimension, distance), settings or EngineSettings()
         with _as_os_error(f"cannot create {str(folder)!r}"):
             return cls(edge.EdgeShard.create(str(folder), _config(shape, settings)), shape, settings)
 
@@ -62,7 +62,7 @@ class EdgeEngine(Collection):
             multi = config["vectors"].get(MULTI)
             idf = "modifier" in config["sparse_vectors"][SPARSE]
             dense = config["vectors"][DENSE]
-            shape = Shape(dense["size"], idf, multi and multi["size"], str(dense["distance"]).lower())
+            shape = VectorShape(dense["size"], idf, multi and multi["size"], str(dense["distance"]).lower())
             return cls(edge.EdgeShard.load(str(folder)), shape, settings or EngineSettings())
 
     @classmethod
@@ -148,7 +148,7 @@ class EdgeEngine(Collection):
         return [[Ranked(int(point.id), point.score) for point in answer] for answer in answers]
 
 
-def _config(shape: Shape, settings: EngineSettings) -> qdrant_edge.EdgeConfig:
+def _config(shape: VectorShape, settings: EngineSettings) -> qdrant_edge.EdgeConfig:
     import qdrant_edge as edge
 
     distance = edge.Distance.Cosine if shape.distance == "cosine" else edge.Distance.Dot

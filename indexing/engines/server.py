@@ -24,7 +24,7 @@ from arena.errors import ConfigError, IndexMismatchError
 from arena.files import read_json
 from arena.network import check_network_environment, redacted
 from arena.protocols import Embedding, SparseVector, Vectors
-from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Shape, Term, floats_in
+from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Term, VectorShape, floats_in
 from indexing.engines.ranking import MEMORY, EngineSettings, Ranked
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ _IDLE_SECONDS = 5.0
 class ServerEngine(Collection):
     """`indexing.engines.Engine` over one collection of a Qdrant client."""
 
-    def __init__(self, connection: Connection, name: str, shape: Shape, settings: EngineSettings) -> None:
+    def __init__(self, connection: Connection, name: str, shape: VectorShape, settings: EngineSettings) -> None:
         super().__init__(shape, settings)
         self._connection = connection
         self._name = name
@@ -144,7 +144,7 @@ class ServerEngine(Collection):
         settings: EngineSettings | None = None,
     ) -> ServerEngine:
         settings = settings or EngineSettings("server")
-        shape, name = Shape(dimension, idf, multi_dimension, distance), f"arena-{uuid.uuid4().hex}"
+        shape, name = VectorShape(dimension, idf, multi_dimension, distance), f"arena-{uuid.uuid4().hex}"
         folder.mkdir(parents=True)
         (folder / POINTER).write_text(json.dumps({"collection": name, "shape": asdict(shape)}), encoding="utf-8")
         with ExitStack() as undo:
@@ -348,11 +348,11 @@ class ServerEngine(Collection):
         return [[Ranked(int(point.id), point.score) for point in answer.points] for answer in answers]
 
 
-def _read_pointer(folder: Path) -> tuple[str, Shape]:
+def _read_pointer(folder: Path) -> tuple[str, VectorShape]:
     """Name and shape of the collection of a folder; `OSError` where there is none."""
     try:
         content = read_json(folder / POINTER)
-        return str(content["collection"]), Shape(**content["shape"])
+        return str(content["collection"]), VectorShape(**content["shape"])
     except (ValueError, KeyError, TypeError) as error:
         raise OSError(f"cannot read {str(folder / POINTER)!r}: {error}") from error
 

@@ -90,7 +90,7 @@ _TRAINED_TIER = {"t5": "T2", "cross_encoder": "T1"}
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PassageScore:
     """A passage's score, in [-1, 1] but for a trained evaluator's own scale; `tier` None = no judgement was made.
 
     `unreadable`: the judgement could not be read, and counts as neither relevant nor irrelevant. `shortened`: only the
@@ -105,7 +105,7 @@ class Mark:
 
 async def evaluate(
     question: str, passages: Sequence[Passage], tools: Tools, params: CorrectiveParams, *, role: str
-) -> list[Mark]:
+) -> list[PassageScore]:
     """One mark for each passage, in their order."""
     asked = [passage for passage in passages if passage.text.strip()]
     if params.evaluator in _TRAINED_TIER:
@@ -113,7 +113,7 @@ async def evaluate(
     else:
         marks = await _judged(question, asked, tools, params, role)
     given = iter(marks)
-    return [next(given) if passage.text.strip() else Mark(LEAST, None) for passage in passages]
+    return [next(given) if passage.text.strip() else PassageScore(LEAST, None) for passage in passages]
 
 
 def score_of(judgement: Judgement) -> float:
@@ -125,12 +125,12 @@ def score_of(judgement: Judgement) -> float:
 
 async def _judged(
     question: str, passages: Sequence[Passage], tools: Tools, params: CorrectiveParams, role: str
-) -> list[Mark]:
+) -> list[PassageScore]:
     writer = writer_of(tools)
     by_label = params.evaluator == "labels"
     prompt, labels = (three_way_prompt, THREE_WAY) if by_label else (yes_no_prompt, YES_NO)
 
-    async def judged(passage: Passage) -> Mark:
+    async def judged(passage: Passage) -> PassageScore:
         said, _, left_out = await from_passages(
             writer,
             lambda shown: prompt(question, shown[0] if shown else shortened(passage, 0)),
@@ -138,12 +138,14 @@ async def _judged(
             lambda messages, _: writer.classify(messages, labels, role=role),
         )
         judgement = Judgement(said.label, "T0") if by_label else said
-        return Mark(score_of(judgement), judgement.tier, judgement.label is None, bool(left_out))
+        return PassageScore(score_of(judgement), judgement.tier, judgement.label is None, bool(left_out))
 
     return await all_of([judged(passage) for passage in passages])
 
 
-async def _trained(question: str, passages: Sequence[Passage], tools: Tools, params: CorrectiveParams) -> list[Mark]:
+async def _trained(
+    question: str, passages: Sequence[Passage], tools: Tools, params: CorrectiveParams
+) -> list[PassageScore]:
     evaluator = tools.evaluator
     if evaluator is None:
         raise StrategyError(
@@ -153,7 +155,7 @@ async def _trained(question: str, passages: Sequence[Passage], tools: Tools, par
     scores = await asyncio.to_thread(evaluator.score, question, texts) if texts else []
     if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
         raise StrategyError(f"evaluator {dict(evaluator.identity)!r} gave {scores!r:.100} for {len(texts)} passages")
-    return [Mark(score, _TRAINED_TIER[params.evaluator]) for score in scores]
+    return [PassageScore(score, _TRAINED_TIER[params.evaluator]) for score in scores]
 
 
 def _text(passage: Passage, params: CorrectiveParams) -> str:

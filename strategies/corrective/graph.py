@@ -21,7 +21,7 @@ from arena.errors import AllowanceSpent, ModelCallError, StrategyError
 from arena.protocols import Retriever, Tools
 from arena.types import Decision, Passage
 from strategies.base import GraphStrategy
-from strategies.corrective.evaluator import Mark, evaluate, keywords_prompt
+from strategies.corrective.evaluator import PassageScore, evaluate, keywords_prompt
 from strategies.corrective.params import CorrectiveParams, Threshold, Thresholds
 from strategies.corrective.refining import Refined, Strip, parse_keywords, recompose, refine_strips, whole_passages
 from strategies.nodes import RagState, generate, retrieve, writer_of
@@ -62,7 +62,7 @@ class CorrectiveState(RagState, total=False):
     errors: of the branches that go side by side; raised when both have ended.
     """
 
-    marks: tuple[Mark, ...]
+    marks: tuple[PassageScore, ...]
     action: Action
     internal: tuple[Strip, ...]
     found: tuple[Passage, ...]
@@ -208,7 +208,7 @@ class CorrectiveNodes:
         done = await generate(shown, runtime)
         return {"answer": done["answer"], "decisions": done.get("decisions", ())}
 
-    def _verdict(self, passage: Passage, mark: Mark) -> Decision:
+    def _verdict(self, passage: Passage, mark: PassageScore) -> Decision:
         one = trigger([mark.score], self.params.thresholds)
         return Decision(
             "evaluate",
@@ -222,7 +222,7 @@ class CorrectiveNodes:
         )
 
     def _selection(self, node: str, choice: str, refined: Refined, changed: tuple[str, ...]) -> Decision:
-        mark = refined.best[1] if refined.best else Mark(0.0, None)
+        mark = refined.best[1] if refined.best else PassageScore(0.0, None)
         cut = self.params.thresholds.strips
         score = mark.score if refined.best else None
         return Decision(node, choice, score, cut.value, cut.origin, changed, mark.tier, refined.count)
@@ -241,7 +241,7 @@ def _external(tools: Tools) -> Retriever:
     return tools.external
 
 
-def _tier(marks: Sequence[Mark]) -> str | None:
+def _tier(marks: Sequence[PassageScore]) -> str | None:
     """The lowest tier of any judgement: what the whole can claim."""
     return min((mark.tier for mark in marks if mark.tier), default=None)
 

@@ -15,7 +15,7 @@ from arena.errors import StrategyError
 from arena.protocols import Tools
 from arena.types import Passage
 from strategies.answer import parse_answer, passage_sentences
-from strategies.corrective.evaluator import Mark, evaluate
+from strategies.corrective.evaluator import PassageScore, evaluate
 from strategies.corrective.params import CorrectiveParams, Decomposition
 
 SHORT_SENTENCES = 2
@@ -88,7 +88,7 @@ class Refined:
 
     kept: tuple[Strip, ...]
     total: int
-    best: tuple[Strip, Mark] | None
+    best: tuple[Strip, PassageScore] | None
 
     @property
     def count(self) -> str:
@@ -102,7 +102,7 @@ async def refine_strips(
     params: CorrectiveParams,
     *,
     role: str,
-    known: Mapping[str, Mark],
+    known: Mapping[str, PassageScore],
 ) -> Refined:
     """Decompose and filter. `known`: passage id -> its mark, which a strip that is the whole passage takes over."""
     strips = decompose(passages, params.decompose, params.strip_sentences)

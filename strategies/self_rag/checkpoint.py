@@ -18,7 +18,7 @@ from arena.protocols import Continuation, TokenChoice, Writer
 from arena.types import AnswerStyle, Passage, was_cut
 from strategies.answer import parse_answer
 from strategies.self_rag.params import SelfRagParams
-from strategies.self_rag.state import Beam, Branch, Critique, Draft, Reading
+from strategies.self_rag.state import Beam, Branch, Critique, Draft, Reflection
 
 Group = Mapping[str, str]
 
@@ -41,7 +41,7 @@ _WIDE = {"[": "\uff3b", "<": "\uff1c", "#": "\uff03"}
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class DecodedSegment:
     """One decoding pass, read: the segment's bare text, its reflections, and how it went on.
 
     `raw`: the segment with its tokens. `upcoming`: the Retrieve token that ended it; None at the end of the text or
@@ -50,11 +50,11 @@ class Written:
 
     text: str
     raw: str
-    relevance: Reading
-    support: Reading
-    utility: Reading
+    relevance: Reflection
+    support: Reflection
+    utility: Reflection
     mean_logprob: float | None
-    upcoming: Reading | None
+    upcoming: Reflection | None
 
 
 def layout(instruction: str, response: str = "") -> str:
@@ -78,12 +78,12 @@ def defused(text: str) -> str:
     return _RESERVED.sub(lambda found: _WIDE[found[0][0]] + found[0][1:], text)
 
 
-def first_reading(said: Continuation, group: Group) -> Reading:
+def first_reading(said: Continuation, group: Group) -> Reflection:
     """The group's token at the very first place, emitted or not."""
     return _at(said.tokens[0], group) if said.tokens else _from_text(said.text, group)
 
 
-def read(said: Continuation, breaks: Sequence[str]) -> Written:
+def read(said: Continuation, breaks: Sequence[str]) -> DecodedSegment:
     """Read one pass: the segment ends before the first of `breaks` that does not open it.
 
     Relevance is read at the first token; support and utility where the first token of their group was emitted inside
@@ -95,7 +95,7 @@ def read(said: Continuation, breaks: Sequence[str]) -> Written:
     if not said.tokens and len(raw) < len(said.text):
         upcoming = _from_text(said.text[len(raw) :], RETRIEVE)
     segment = Continuation(raw, tuple(tokens))
-    return Written(
+    return DecodedSegment(
         text=_bare(raw),
         raw=raw,
         relevance=first_reading(segment, RELEVANCE),
@@ -130,14 +130,14 @@ def _cut(text: str, breaks: Sequence[str]) -> str:
     return text[: min(places, default=len(text))]
 
 
-def _where_emitted(said: Continuation, group: Group) -> Reading:
+def _where_emitted(said: Continuation, group: Group) -> Reflection:
     for token in said.tokens:
         if token.text.strip() in group:
             return _at(token, group)
     return _reading(None, {}) if said.tokens else _from_text(said.text, group)
 
 
-def _at(token: TokenChoice, group: Group) -> Reading:
+def _at(token: TokenChoice, group: Group) -> Reflection:
     """The group's probabilities at one place; variants with white space are summed."""
     probabilities: dict[str, float] = {}
     for text, logprob in {**token.alternatives, token.text: token.logprob}.items():
@@ -147,7 +147,7 @@ def _at(token: TokenChoice, group: Group) -> Reading:
     return _reading(group.get(token.text.strip()), probabilities)
 
 
-def _from_text(text: str, group: Group) -> Reading:
+def _from_text(text: str, group: Group) -> Reflection:
     """The first token of the group in a text without log-probabilities, as a hard label."""
     found = (
         min((place, label) for mark, label in group.items() if (place := text.find(mark)) >= 0)
@@ -157,9 +157,9 @@ def _from_text(text: str, group: Group) -> Reading:
     return _reading(None, {}) if found is None else _reading(found[1], {found[1]: 1.0})
 
 
-def _reading(label: str | None, probabilities: Mapping[str, float]) -> Reading:
+def _reading(label: str | None, probabilities: Mapping[str, float]) -> Reflection:
     """What does not appear claims no tier: another model than the trained one emits none of these tokens."""
-    return Reading(label, probabilities, "T2" if probabilities else None)
+    return Reflection(label, probabilities, "T2" if probabilities else None)
 
 
 def _bare(raw: str) -> str:
@@ -184,7 +184,7 @@ class TrainedCritic:
 
     params: SelfRagParams
 
-    async def decide(self, question: str, beam: Beam, writer: Writer) -> Reading:
+    async def decide(self, question: str, beam: Beam, writer: Writer) -> Reflection:
         """The Retrieve token: the one that ended the last segment, else that of one more decoding step."""
         if beam.upcoming is not None:
             return beam.upcoming

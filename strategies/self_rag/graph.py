@@ -28,12 +28,22 @@ from strategies.self_rag.checkpoint import TrainedCritic
 from strategies.self_rag.params import SelfRagParams, retrieval_share
 from strategies.self_rag.prompted import Critic, PromptedCritic
 from strategies.self_rag.selection import ranking, select, stopped
-from strategies.self_rag.state import Action, Beam, Branch, BranchState, Candidate, Draft, Plan, Reading, SelfRagState
+from strategies.self_rag.state import (
+    Action,
+    Beam,
+    Branch,
+    BranchState,
+    Candidate,
+    Draft,
+    Plan,
+    Reflection,
+    SelfRagState,
+)
 
 _ACTIONS: dict[str, Action] = {"yes": "yes", "unreadable": "yes", "continue": "continue", "no": "no"}
 
 
-def decide(reading: Reading, params: SelfRagParams, *, evidence: bool) -> tuple[Action, Decision]:
+def decide(reading: Reflection, params: SelfRagParams, *, evidence: bool) -> tuple[Action, Decision]:
     """What to do, and the decision as the trace keeps it.
 
     Soft: P(yes) / (P(yes) + P(no)) above delta retrieves; below, `continue` where it is likelier than `no` and there
@@ -73,7 +83,7 @@ def outcome(plan: Plan, brought: Sequence[Passage], before: frozenset[str], *, f
     return replace(plan.decision, changed=changed)
 
 
-def _other_than_yes(reading: Reading) -> str:
+def _other_than_yes(reading: Reflection) -> str:
     likelier = reading.probabilities.get("continue", 0.0) > reading.probabilities.get("no", 0.0)
     return "continue" if likelier else "no"
 
@@ -213,7 +223,7 @@ class SelfRag:
         if self.params.retrieval != "adaptive":
             action, decision = forced(self.params)
         else:
-            reading: Reading = await self.critic.decide(question, beam, writer)
+            reading: Reflection = await self.critic.decide(question, beam, writer)
             action, decision = decide(reading, self.params, evidence=beam.evidence is not None)
         subject = f"segment {len(beam.segments) + 1}, text {place + 1}"
         return Plan(place, action, query, replace(decision, subject=subject))
@@ -237,7 +247,7 @@ def _completed(fresh: Sequence[Candidate]) -> tuple[list[Candidate], AllowanceSp
     return completed, spent
 
 
-def _known_relevance(state: SelfRagState) -> dict[str, Reading | None]:
+def _known_relevance(state: SelfRagState) -> dict[str, Reflection | None]:
     """Relevance by passage id: it is judged of question and passage alone, so once is enough."""
     return {
         each.branch.passage.passage_id: each.draft.critique.relevance

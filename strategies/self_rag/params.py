@@ -24,7 +24,7 @@ UTILITY = {"1": -1.0, "2": -0.5, "3": 0.0, "4": 0.5, "5": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class CritiqueWeights:
     """What each critique counts for."""
 
     relevance: float = 1.0
@@ -44,7 +44,7 @@ def expected(probabilities: Mapping[str, float], values: Mapping[str, float]) ->
     return sum(value * (probabilities.get(label, 0.0) / total) for label, value in values.items())
 
 
-def critique_score(relevance: float, support: float, utility: float, weights: Weights) -> float:
+def critique_score(relevance: float, support: float, utility: float, weights: CritiqueWeights) -> float:
     """S, in [-w_use, w_rel + w_sup + w_use]."""
     return weights.relevance * relevance + weights.support * support + weights.utility * utility
 
@@ -158,8 +158,8 @@ class SelfRagParams(CalibratedParams):
         return self
 
     @property
-    def weights(self) -> Weights:
-        return Weights(self.w_rel, self.w_sup, self.w_use)
+    def weights(self) -> CritiqueWeights:
+        return CritiqueWeights(self.w_rel, self.w_sup, self.w_use)
 
     def mode_for(self, style: AnswerStyle) -> Mode:
         """The mode of a question that wants an answer of that style."""

@@ -23,7 +23,7 @@ from arena.types import AnswerStyle, Passage, was_cut
 from strategies.answer import answer_prompt, parse_answer, passage_sentences, render_passages, spoken
 from strategies.nodes import both
 from strategies.self_rag.params import SelfRagParams
-from strategies.self_rag.state import Beam, Branch, Critique, Draft, Reading
+from strategies.self_rag.state import Beam, Branch, Critique, Draft, Reflection
 
 # Best first, as in the paper's table 1.
 RETRIEVE = ("yes", "no")
@@ -191,7 +191,7 @@ class PromptedCritic:
 
     params: SelfRagParams
 
-    async def decide(self, question: str, beam: Beam, writer: Writer) -> Reading:
+    async def decide(self, question: str, beam: Beam, writer: Writer) -> Reflection:
         messages, labels = ask_retrieve(question, beam.text, beam.evidence)
         return await self._judge(messages, labels, "decide_retrieve", writer)
 
@@ -214,20 +214,20 @@ class PromptedCritic:
         )
         return replace(draft, critique=Critique(relevance, support, utility))
 
-    async def _relevance(self, question: str, passage: Passage, known: Reading | None, writer: Writer) -> Reading:
+    async def _relevance(self, question: str, passage: Passage, known: Reflection | None, writer: Writer) -> Reflection:
         if known is not None:
             return known
         return await self._judge(ask_relevance(question, passage), RELEVANCE, "judge_relevance", writer)
 
-    def _utility(self, question: str, so_far: str, draft: Draft, writer: Writer) -> Coroutine[Any, Any, Reading]:
+    def _utility(self, question: str, so_far: str, draft: Draft, writer: Writer) -> Coroutine[Any, Any, Reflection]:
         whole = f"{so_far} {draft.text}".strip()
         return self._judge(ask_utility(question, whole), UTILITY, "judge_utility", writer)
 
-    async def _judge(self, messages: Sequence[Message], labels: Sequence[str], role: str, writer: Writer) -> Reading:
+    async def _judge(self, messages: Sequence[Message], labels: Sequence[str], role: str, writer: Writer) -> Reflection:
         said = await writer.classify(messages, labels, role=role)
         if said.probabilities is not None and self.params.judge == "probabilities":
-            return Reading(said.label, said.probabilities, "T1")
-        return Reading(said.label, {} if said.label is None else {said.label: 1.0}, "T0")
+            return Reflection(said.label, said.probabilities, "T1")
+        return Reflection(said.label, {} if said.label is None else {said.label: 1.0}, "T0")
 
     async def _write(self, question: str, style: AnswerStyle, branch: Branch, writer: Writer) -> Draft:
         shown = () if branch.passage is None else (branch.passage,)
@@ -304,7 +304,7 @@ def _mean_logprob(tokens: Sequence[TokenChoice], said: str, sentence: str) -> fl
 class Critic(Protocol):
     """The four reflections of the paper, and the writing between them."""
 
-    async def decide(self, question: str, beam: Beam, writer: Writer) -> Reading:
+    async def decide(self, question: str, beam: Beam, writer: Writer) -> Reflection:
         """Read the Retrieve token for the beam's next segment."""
         ...
 

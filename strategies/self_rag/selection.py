@@ -24,11 +24,11 @@ from strategies.self_rag.params import (
     expected,
     sequence_probability,
 )
-from strategies.self_rag.state import Beam, Candidate, Draft, Reading, Segment
+from strategies.self_rag.state import Beam, Candidate, Draft, Reflection, Segment
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredCandidate:
     """A candidate that wrote something, its score f, and whether a hard constraint drops it."""
 
     candidate: Candidate
@@ -54,7 +54,7 @@ class Selection:
     """
 
     survivors: tuple[Survivor, ...]
-    scored: tuple[Scored, ...]
+    scored: tuple[ScoredCandidate, ...]
     with_sequence: bool
     rescued: bool = False
     bent: bool = False
@@ -112,7 +112,9 @@ def select(beams: Sequence[Beam], fresh: Sequence[Candidate], params: SelfRagPar
     )
     hard = params.constraints == "hard"
     scored = tuple(
-        Scored(each, segment_score(each.draft, params, with_sequence=with_sequence), hard and _unsupported(each.draft))
+        ScoredCandidate(
+            each, segment_score(each.draft, params, with_sequence=with_sequence), hard and _unsupported(each.draft)
+        )
         for each in speaking
     )
     allowed = [each for each in scored if not each.dropped]
@@ -124,7 +126,7 @@ def select(beams: Sequence[Beam], fresh: Sequence[Candidate], params: SelfRagPar
     return Selection(survivors, scored, with_sequence, rescued, unbound[0].beam.text != survivors[0].beam.text)
 
 
-def extend(beam: Beam, scored: Scored, params: SelfRagParams) -> Beam:
+def extend(beam: Beam, scored: ScoredCandidate, params: SelfRagParams) -> Beam:
     """The beam with one segment more."""
     branch, draft = scored.candidate.branch, scored.candidate.draft
     shown = () if branch.passage is None else (branch.passage,)
@@ -148,7 +150,7 @@ def _accumulated(beam: Beam, score: float, params: SelfRagParams) -> float:
     return beam.score + score if params.accumulate == "sum" else beam.score * score
 
 
-def vote(candidates: Sequence[Scored]) -> Survivor:
+def vote(candidates: Sequence[ScoredCandidate]) -> Survivor:
     """The option with the largest sum of S over the candidates that chose it; of equal ones the one met first.
 
     Without any readable choice the answer is an abstention.
@@ -165,7 +167,7 @@ def vote(candidates: Sequence[Scored]) -> Survivor:
 
 
 def _survivors(
-    beams: Sequence[Beam], fresh: Sequence[Candidate], allowed: Sequence[Scored], params: SelfRagParams
+    beams: Sequence[Beam], fresh: Sequence[Candidate], allowed: Sequence[ScoredCandidate], params: SelfRagParams
 ) -> tuple[Survivor, ...]:
     if params.options:
         return (vote(allowed),)
@@ -187,7 +189,7 @@ def _unsupported(draft: Draft) -> bool:
     return draft.critique.support is not None and draft.critique.support.label == "none"
 
 
-def _expected(reading: Reading | None, values: Mapping[str, float]) -> float:
+def _expected(reading: Reflection | None, values: Mapping[str, float]) -> float:
     return 0.0 if reading is None else expected(reading.probabilities, values)
 
 
@@ -251,7 +253,7 @@ def _choice(selection: Selection, first: Candidate) -> str:
     return "first passage" if winner.branch.passage == first.branch.passage else "later passage"
 
 
-def _fate(scored: Scored | None, kept: Sequence[Candidate]) -> str:
+def _fate(scored: ScoredCandidate | None, kept: Sequence[Candidate]) -> str:
     if scored is None:
         return "empty"
     if any(scored.candidate is candidate for candidate in kept):

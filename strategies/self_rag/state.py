@@ -14,7 +14,7 @@ Action = Literal["yes", "no", "continue"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Reflection:
     """One reflection token as it was read.
 
     `label`: the one chosen or emitted (None: none was). `probabilities`: label -> [0, 1]; a label without
@@ -30,9 +30,9 @@ class Reading:
 class Critique:
     """The verdicts on one candidate; None = not asked for, as relevance and support without a passage."""
 
-    relevance: Reading | None = None
-    support: Reading | None = None
-    utility: Reading | None = None
+    relevance: Reflection | None = None
+    support: Reflection | None = None
+    utility: Reflection | None = None
 
     @property
     def tier(self) -> Tier | None:
@@ -56,7 +56,7 @@ class Draft:
     done: bool = True
     abstained: bool = False
     raw: str = ""
-    upcoming: Reading | None = None
+    upcoming: Reflection | None = None
     fault: str = ""
 
 
@@ -78,7 +78,7 @@ class Beam:
     done: bool = False
     abstained: bool = False
     raw: str = ""
-    upcoming: Reading | None = None
+    upcoming: Reflection | None = None
 
     @property
     def text(self) -> str:
@@ -113,7 +113,7 @@ class Branch:
     beam: Beam
     passage: Passage | None = None
     action: Action = "yes"
-    relevance: Reading | None = None
+    relevance: Reflection | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import pytest
 
 from arena.errors import RunStoreError
 from arena.store import RunStore
-from experiments.run.merging import Merged, merge_runs, missing_text
+from experiments.run.merging import MergedRun, merge_runs, missing_text
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 from tests.integration.conftest import Arena
@@ -26,7 +26,7 @@ def board(folder: Path) -> Any:
     return timeless({key: value for key, value in content.items() if key != "run_id"})
 
 
-def merge(folders: list[Path], into: Path) -> Merged:
+def merge(folders: list[Path], into: Path) -> MergedRun:
     return merge_runs(folders, into, Reporter(Console(quiet=True)))
 
 

@@ -15,7 +15,7 @@ from arena.store import RunStore
 from arena.types import CallAttempt, PaidAttempt
 from experiments.cli.runs import verify
 from experiments.views.verify import is_verified, verdict_text, verify_run
-from experiments.views.verify_checks import Check
+from experiments.views.verify_checks import RunCheck
 from tests.integration.conftest import Arena
 
 
@@ -27,7 +27,7 @@ def run(arena: Arena, study: Path, tmp_path: Path) -> Path:
     return tmp_path / "runs" / "r1"
 
 
-def states(checks: list[Check]) -> dict[str, str]:
+def states(checks: list[RunCheck]) -> dict[str, str]:
     return {check.name: check.state for check in checks}
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.accounting import Account, Total, account_of, add_up, keep_books
+from arena.accounting import Account, Total, account_of, account_run, add_up
 from arena.config import PriceConfig
 from arena.prices import PriceTable
 from arena.types import CallAttempt, LLMCall, RunRecord
@@ -67,7 +67,7 @@ def test_no_calls_cost_nothing() -> None:
 
 
 def test_books_are_kept_by_cell_and_role_and_add_up_along_each() -> None:
-    books = keep_books(
+    books = account_run(
         [
             record("q1", call(role="grade"), call(role="generate"), strategy="corrective"),
             record("q1", call(role="generate")),
@@ -101,7 +101,7 @@ def test_records_are_read_one_at_a_time() -> None:
             most_alive.append(len(alive))
             yield record(question_id, call())
 
-    books = keep_books(records(), PRICES)
+    books = account_run(records(), PRICES)
     assert max(most_alive) <= 2
     assert len(books.by_role) == 1
     assert books.whole.whole.calls == 50
@@ -123,7 +123,7 @@ calls = st.lists(
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(["vanilla", "ircot"]), calls), max_size=6))
 def test_no_token_is_lost_or_counted_twice(asked: list[tuple[str, list[LLMCall]]]) -> None:
-    books = keep_books((record("q", *made, strategy=strategy) for strategy, made in asked), PRICES)
+    books = account_run((record("q", *made, strategy=strategy) for strategy, made in asked), PRICES)
     tried = [attempt for _, made in asked for one in made for attempt in one.attempts]
     known = sum(attempt.input_tokens for attempt in tried if attempt.input_tokens is not None)
     for total in (

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from arena.datasets.records import MOST_HOPS, Row, read_records
+from arena.datasets.records import MOST_HOPS, FileRow, read_records
 from arena.errors import DatasetError, UnknownNameError
 from arena.types import Dataset, Document, Gold, Kind, Question
 
@@ -37,10 +37,10 @@ KINDS: Mapping[str, Kind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionRow:
     """A question as its row tells it. `facts`: members of its evidence, unread; `hops`: None where no column says."""
 
-    row: Row
+    row: FileRow
     question_id: str
     text: str
     answer: str
@@ -49,15 +49,15 @@ class Asked:
     hops: int | None
 
 
-def read_document(row: Row) -> Document:
+def read_document(row: FileRow) -> Document:
     """One row of the corpus; title may be absent. Raises `DatasetError`: a column is missing, mistyped or blank."""
     return Document(_name(row, DOCUMENT_ID), row.optional("title", str) or "", _text(row, TEXT))
 
 
-def read_asked(row: Row) -> Asked:
+def read_asked(row: FileRow) -> QuestionRow:
     """One row of the questions. Raises `DatasetError`: a column is missing, mistyped or blank, or the kind unknown."""
     facts: list[Any] = row.optional(EVIDENCE, list) or []
-    return Asked(
+    return QuestionRow(
         row=row,
         question_id=_name(row, QUESTION_ID),
         text=_text(row, ("question",)),
@@ -68,7 +68,7 @@ def read_asked(row: Row) -> Asked:
     )
 
 
-def _kind(row: Row) -> Kind:
+def _kind(row: FileRow) -> Kind:
     named = _text(row, KIND)
     kind = KINDS.get(named.strip().lower())
     if kind is None:
@@ -76,18 +76,18 @@ def _kind(row: Row) -> Kind:
     return kind
 
 
-def _name(row: Row, names: Sequence[str]) -> str:
+def _name(row: FileRow, names: Sequence[str]) -> str:
     """A text or a whole number, as text."""
     column = _column(row, names)
     value = row.fields[column]
     return str(value) if type(value) is int else row.identifier(column)
 
 
-def _text(row: Row, names: Sequence[str]) -> str:
+def _text(row: FileRow, names: Sequence[str]) -> str:
     return row.identifier(_column(row, names))
 
 
-def _column(row: Row, names: Sequence[str]) -> str:
+def _column(row: FileRow, names: Sequence[str]) -> str:
     """The first of `names` that the row has with a value; a table of mixed columns fills up with nulls."""
     for name in names:
         if row.fields.get(name) is not None:
@@ -96,7 +96,7 @@ def _column(row: Row, names: Sequence[str]) -> str:
     raise row.error(f"no field {' or '.join(repr(name) for name in names)}; fields there: {there}")
 
 
-class Corpus:
+class CorpusLookup:
     """Documents in file order. White space never decides whether two texts are the same, unless both forms occur."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
@@ -123,7 +123,7 @@ class Corpus:
         return None
 
 
-def read_corpus(path: Path) -> Corpus:
+def read_corpus(path: Path) -> CorpusLookup:
     """All documents of a file.
 
     Raises:
@@ -139,7 +139,7 @@ def read_corpus(path: Path) -> Corpus:
         documents.append(document)
     if not documents:
         raise DatasetError(f"{path} holds no documents; expected RAGRouter-Bench's corpus, one object per document")
-    return Corpus(documents)
+    return CorpusLookup(documents)
 
 
 def squeezed(text: str) -> str:
@@ -171,7 +171,7 @@ class Originals:
         for question in known:
             self._by_text.setdefault(_plain(question.text), []).append(question)
 
-    def find(self, asked: Asked) -> Original | None:
+    def find(self, asked: QuestionRow) -> Original | None:
         """The record of this question; of several with its text, the only one with its answer."""
         by_id = self._by_id.get(asked.question_id)
         if by_id is not None:
@@ -184,7 +184,7 @@ class Originals:
             return None
         return Original(alike[0], self._gold[alike[0].question_id], "text")
 
-    def documents_of(self, original: Original, corpus: Corpus) -> Mapping[str, str] | None:
+    def documents_of(self, original: Original, corpus: CorpusLookup) -> Mapping[str, str] | None:
         """MuSiQue's supporting documents -> those of `corpus` that say the same; None when one is not there."""
         pairs: dict[str, str] = {}
         for musique_id in original.gold.supporting_ids:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from arena.datasets.hub import MUSIQUE, HubFile, fetch
 from arena.datasets.musique import load_musique
-from arena.datasets.ragrouter.columns import Corpus, Originals, read_asked, read_corpus
+from arena.datasets.ragrouter.columns import CorpusLookup, Originals, read_asked, read_corpus
 from arena.datasets.ragrouter.editions import (
     CORPUS,
     EDITIONS,
@@ -20,7 +20,7 @@ from arena.datasets.ragrouter.editions import (
     check_sizes,
     edition_named,
 )
-from arena.datasets.ragrouter.questions import Ledger, evidence_notes, put_together
+from arena.datasets.ragrouter.questions import EvidenceNotes, evidence_notes, put_together
 from arena.datasets.records import fingerprint, read_records
 from arena.errors import DatasetError
 from arena.types import Dataset, Gold, Question
@@ -30,7 +30,7 @@ FROM_HUB = "hub"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RagRouterSource:
     """`source`: a config to be fetched or a folder that holds its files.
 
     `musique`: the file that knows the evidence of the original questions, `hub`, or None for what is usual: a file
@@ -41,7 +41,7 @@ class Request:
     musique: str | None = None
 
 
-def read_request(argument: str | None) -> Request:
+def read_request(argument: str | None) -> RagRouterSource:
     """What `argument` asks for; None is the config musique.
 
     A folder that exists is a folder, even if it bears the name of a config. The source ends at the first colon before
@@ -51,12 +51,12 @@ def read_request(argument: str | None) -> Request:
         DatasetError: neither a config nor a folder, or a MuSiQue file for a config that needs none.
     """
     if argument is None:
-        return Request(EDITIONS[0])
+        return RagRouterSource(EDITIONS[0])
     colons = [at for at, character in enumerate(argument) if character == ":"]
     for end in (len(argument), *colons):
         source = _source(argument[:end])
         if source is not None:
-            return _checked(Request(source, argument[end + 1 :] or None), argument)
+            return _checked(RagRouterSource(source, argument[end + 1 :] or None), argument)
     if "/" in argument or "\\" in argument:
         raise DatasetError(f"ragrouter:{argument}: no such folder; check the path (relative to {Path.cwd()})")
     known = ", ".join(edition.alias for edition in EDITIONS)
@@ -70,7 +70,7 @@ def _source(text: str) -> Edition | Path | None:
     return folder if folder.is_dir() else edition_named(text)
 
 
-def _checked(request: Request, argument: str) -> Request:
+def _checked(request: RagRouterSource, argument: str) -> RagRouterSource:
     if isinstance(request.source, Edition) and not request.source.from_musique and request.musique:
         raise DatasetError(
             f"ragrouter:{argument}: a MuSiQue file belongs to the config musique only; "
@@ -105,7 +105,7 @@ def load_ragrouter(argument: str | None, root: Path) -> Dataset:
     return load_request(read_request(argument), root)
 
 
-def load_request(request: Request, root: Path, *, endpoint: str | None = None) -> Dataset:
+def load_request(request: RagRouterSource, root: Path, *, endpoint: str | None = None) -> Dataset:
     """The dataset of `request`; `endpoint` is as for `fetch`.
 
     Raises:
@@ -128,9 +128,9 @@ def load_request(request: Request, root: Path, *, endpoint: str | None = None) -
 
 
 def _read_questions(
-    path: Path, corpus: Corpus, originals: Originals | None
-) -> tuple[tuple[Question, ...], dict[str, Gold], Ledger]:
-    questions, gold, places, ledger = dict[str, Question](), dict[str, Gold](), dict[str, str](), Ledger()
+    path: Path, corpus: CorpusLookup, originals: Originals | None
+) -> tuple[tuple[Question, ...], dict[str, Gold], EvidenceNotes]:
+    questions, gold, places, ledger = dict[str, Question](), dict[str, Gold](), dict[str, str](), EvidenceNotes()
     for row in read_records(path):
         asked = read_asked(row)
         if asked.question_id in places:
@@ -142,7 +142,7 @@ def _read_questions(
     return tuple(questions.values()), gold, ledger
 
 
-def _files(request: Request, root: Path, endpoint: str | None) -> _Files:
+def _files(request: RagRouterSource, root: Path, endpoint: str | None) -> _Files:
     def from_hub(file: HubFile) -> Path:
         return fetch(file, root, BY_HAND, endpoint=endpoint)
 

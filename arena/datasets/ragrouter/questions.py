@@ -16,14 +16,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.datasets.ragrouter.columns import DOCUMENT_ID, EVIDENCE, TEXT, Asked, Corpus, Original, Originals
+from arena.datasets.ragrouter.columns import DOCUMENT_ID, EVIDENCE, TEXT, CorpusLookup, Original, Originals, QuestionRow
 from arena.datasets.ragrouter.editions import CORPUS
 from arena.types import Gold, Question
 
 _PASSAGE = (*TEXT, "paragraph_text")
 
 
-def documents_of(asked: Asked, corpus: Corpus) -> tuple[str, ...] | None:
+def documents_of(asked: QuestionRow, corpus: CorpusLookup) -> tuple[str, ...] | None:
     """The documents named, in order, each once. None: a member cannot be read, so part of the evidence is unknown.
 
     Raises:
@@ -38,7 +38,7 @@ def documents_of(asked: Asked, corpus: Corpus) -> tuple[str, ...] | None:
     return tuple(found)
 
 
-def _document(asked: Asked, index: int, fact: Any, corpus: Corpus) -> str | None:
+def _document(asked: QuestionRow, index: int, fact: Any, corpus: CorpusLookup) -> str | None:
     if isinstance(fact, dict):
         named = next((fact[name] for name in DOCUMENT_ID if fact.get(name) is not None), None)
         return _by_passage(fact, corpus) if named is None else _by_id(asked, index, named, corpus)
@@ -47,7 +47,7 @@ def _document(asked: Asked, index: int, fact: Any, corpus: Corpus) -> str | None
     return _by_id(asked, index, fact, corpus)
 
 
-def _by_id(asked: Asked, index: int, named: Any, corpus: Corpus) -> str | None:
+def _by_id(asked: QuestionRow, index: int, named: Any, corpus: CorpusLookup) -> str | None:
     if type(named) is not int and not isinstance(named, str):
         return None
     if str(named) not in corpus.ids:
@@ -58,14 +58,14 @@ def _by_id(asked: Asked, index: int, named: Any, corpus: Corpus) -> str | None:
     return str(named)
 
 
-def _by_passage(fact: dict[str, Any], corpus: Corpus) -> str | None:
+def _by_passage(fact: dict[str, Any], corpus: CorpusLookup) -> str | None:
     text = next((fact[name] for name in _PASSAGE if isinstance(fact.get(name), str)), None)
     title = fact["title"] if isinstance(fact.get("title"), str) else ""
     return None if text is None else corpus.find(title, text)
 
 
 @dataclass(slots=True)
-class Ledger:
+class EvidenceNotes:
     """What became of the evidence of all questions, for the notes. Lists hold question ids.
 
     `by`: questions found in MuSiQue, by id or by text; `recovered`: those whose evidence came from there.
@@ -86,7 +86,9 @@ class Ledger:
         return len(self.unreadable) + len(self.not_in_corpus) + len(self.unknown)
 
 
-def put_together(asked: Asked, corpus: Corpus, originals: Originals | None, ledger: Ledger) -> tuple[Question, Gold]:
+def put_together(
+    asked: QuestionRow, corpus: CorpusLookup, originals: Originals | None, ledger: EvidenceNotes
+) -> tuple[Question, Gold]:
     """The question and its gold; `originals` None = no MuSiQue file.
 
     The row's own evidence counts where all of it can be read, else MuSiQue's where all of it is in the corpus, else
@@ -107,14 +109,18 @@ def put_together(asked: Asked, corpus: Corpus, originals: Originals | None, ledg
     return question, Gold(asked.question_id, answers, supporting_ids, hop_order)
 
 
-def _answers(asked: Asked, original: Original | None, ledger: Ledger) -> tuple[str, ...]:
+def _answers(asked: QuestionRow, original: Original | None, ledger: EvidenceNotes) -> tuple[str, ...]:
     answers = tuple(dict.fromkeys((asked.answer, *(original.gold.answers if original else ()))))
     ledger.aliased += len(answers) > 1
     return answers
 
 
 def _evidence(
-    asked: Asked, corpus: Corpus, originals: Originals | None, original: Original | None, ledger: Ledger
+    asked: QuestionRow,
+    corpus: CorpusLookup,
+    originals: Originals | None,
+    original: Original | None,
+    ledger: EvidenceNotes,
 ) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """Supporting documents, and their order along the hops where MuSiQue tells it."""
     own = documents_of(asked, corpus)
@@ -132,7 +138,7 @@ def _evidence(
     return (), None
 
 
-def _hops(asked: Asked, original: Original | None) -> int | None:
+def _hops(asked: QuestionRow, original: Original | None) -> int | None:
     """Facts on the reasoning path: MuSiQue's, else the row's, else the number of its facts; None for a summary."""
     if asked.kind == "summary":
         return None
@@ -148,7 +154,7 @@ def _hops(asked: Asked, original: Original | None) -> int | None:
 _SHOWN = 3
 
 
-def evidence_notes(ledger: Ledger, n_questions: int, musique: str | None) -> Iterator[str]:
+def evidence_notes(ledger: EvidenceNotes, n_questions: int, musique: str | None) -> Iterator[str]:
     """Sentences about recovered and missing evidence. `musique`: what file it was sought in, None = in none."""
     if musique is not None:
         found = sum(ledger.by.values())
@@ -171,7 +177,7 @@ def evidence_notes(ledger: Ledger, n_questions: int, musique: str | None) -> Ite
         )
 
 
-def _reasons(ledger: Ledger, musique: str | None) -> Iterator[str]:
+def _reasons(ledger: EvidenceNotes, musique: str | None) -> Iterator[str]:
     for ids, reason in (
         (ledger.unknown, "name none"),
         (ledger.unreadable, "name evidence that is neither an id nor the text of a document"),

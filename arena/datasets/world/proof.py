@@ -28,8 +28,8 @@ from arena.datasets.world.grammar import (
 )
 from arena.datasets.world.lexicon import RELATIONS
 from arena.datasets.world.reading import (
+    DocumentReading,
     Fact,
-    Reading,
     check_passages,
     read_document,
     understand,
@@ -50,7 +50,7 @@ class Derivation:
 class Evidence:
     """Facts, findable by what they are about and by what they say."""
 
-    def __init__(self, readings: Iterable[Reading]) -> None:
+    def __init__(self, readings: Iterable[DocumentReading]) -> None:
         self._about: dict[tuple[str, str], list[Fact]] = defaultdict(list)
         self._saying: dict[tuple[str, str], list[Fact]] = defaultdict(list)
         self._bearers: dict[str, set[tuple[str, str]]] = defaultdict(set)

@@ -224,7 +224,7 @@ class _Item:
     claims: tuple[str, ...] = ()
 
 
-class Draft:
+class WorldDraft:
     """One attempt at a world: everything drawn from one generator, in a fixed order."""
 
     def __init__(self, documents: int, questions: int, rng: Random) -> None:

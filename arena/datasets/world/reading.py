@@ -47,7 +47,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DocumentReading:
     """What one document says. `kind` of its subject is None when its opening was not understood."""
 
     title: str
@@ -64,7 +64,7 @@ class _Pattern:
     anchor: str
 
 
-def read_document(document: Document) -> Reading:
+def read_document(document: Document) -> DocumentReading:
     """All facts a document states, about its own subject or any other.
 
     The kind of its subject is told by its opening, which must name the title.
@@ -74,7 +74,7 @@ def read_document(document: Document) -> Reading:
         (pattern.kind for pattern, said in _matches(sentences[0], None) if said.get("s") == document.title), None
     )
     if kind is None:
-        return Reading(
+        return DocumentReading(
             document.title,
             None,
             (),
@@ -89,7 +89,7 @@ def read_document(document: Document) -> Reading:
             facts += readings.pop() or ()
         else:
             problems.append(f"{document.doc_id}: {len(readings)} readings of the sentence {sentence!r}")
-    return Reading(document.title, kind.key, tuple(facts), tuple(problems))
+    return DocumentReading(document.title, kind.key, tuple(facts), tuple(problems))
 
 
 def _matches(sentence: str, kind: Kind | None) -> Iterator[tuple[_Pattern, dict[str, str]]]:
@@ -270,7 +270,7 @@ def _predicate(relation: Relation) -> re.Pattern[str]:
 _T = TypeVar("_T", bound=Hashable)
 
 
-def check_passages(documents: Sequence[Document], readings: Sequence[Reading]) -> Iterator[str]:
+def check_passages(documents: Sequence[Document], readings: Sequence[DocumentReading]) -> Iterator[str]:
     """Unique ids and texts, understood sentences, passage lengths, no fact told twice, enough shared titles.
 
     `readings` belong to `documents`, in the same order.
@@ -287,7 +287,7 @@ def check_passages(documents: Sequence[Document], readings: Sequence[Reading]) -
     yield from _check_homonyms(documents, readings)
 
 
-def _check_homonyms(documents: Sequence[Document], readings: Sequence[Reading]) -> Iterator[str]:
+def _check_homonyms(documents: Sequence[Document], readings: Sequence[DocumentReading]) -> Iterator[str]:
     kinds: dict[str, set[str]] = defaultdict(set)
     for document, reading in zip(documents, readings, strict=True):
         if reading.kind is not None:

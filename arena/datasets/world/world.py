@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from arena.datasets.world.graph import ExhaustedError
-from arena.datasets.world.questions import Draft
+from arena.datasets.world.questions import WorldDraft
 from arena.errors import DatasetError
 from arena.types import Dataset
 
@@ -40,7 +40,7 @@ def make_world(documents: int, questions: int, seed: int) -> Dataset:
     for attempt in range(_ATTEMPTS):
         digest = hashlib.sha256(f"world:{documents}:{questions}:{seed}:{attempt}".encode()).digest()
         try:
-            return Draft(documents, questions, Random(int.from_bytes(digest, "big"))).dataset(
+            return WorldDraft(documents, questions, Random(int.from_bytes(digest, "big"))).dataset(
                 f"world:{documents}:{seed}"
             )
         except ExhaustedError:

@@ -79,7 +79,7 @@ class Playback:
         return self.script.latency_seconds if own is None else own
 
 
-class Tally:
+class RequestLog:
     """Adds to the file `path`; None = keeps nothing. Lines of several processes do not mix, and a kill loses none."""
 
     def __init__(self, path: Path | None) -> None:
@@ -130,12 +130,12 @@ class FakeChat(BaseChatModel):
     seed: int | None = None
     max_tokens: int | None = None
     _playback: Playback = PrivateAttr()
-    _tally: Tally = PrivateAttr()
+    _tally: RequestLog = PrivateAttr()
 
     def __init__(self, script: Script, **values: Any) -> None:
         super().__init__(**values)
         self._playback = Playback(script)
-        self._tally = Tally(script.tally)
+        self._tally = RequestLog(script.tally)
 
     @property
     def _llm_type(self) -> str:

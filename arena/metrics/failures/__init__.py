@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.metrics.failures.classes import CLASSES, FailureClass, FailureStage, Finding
+from arena.metrics.failures.classes import CLASSES, FailureClass, FailureFinding, FailureStage
 from arena.metrics.failures.waterfall import find_failure
 
-__all__ = ["CLASSES", "FailureClass", "FailureStage", "Finding", "find_failure"]
+__all__ = ["CLASSES", "FailureClass", "FailureFinding", "FailureStage", "find_failure"]

@@ -33,7 +33,7 @@ class FailureClass:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FailureFinding:
     """The class of one question.
 
     `hop`: number, from 1, of the first hop whose evidence the answer was written without (None: all was shown, or the

@@ -18,7 +18,7 @@ from arena.errors import AllowanceSpent
 from arena.metrics.answer import contains, is_supported
 from arena.metrics.case import JUDGE_FAILED, PARTLY_JUDGED, Case, is_undefined
 from arena.metrics.controllers import allowance_was_spent, had_no_room, route_needed, route_taken, was_capped
-from arena.metrics.failures.classes import Finding
+from arena.metrics.failures.classes import FailureFinding
 from arena.metrics.retrieval import broken_hop
 from arena.text import content_words
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Answer, Failure, Retrieval, Score
@@ -144,7 +144,7 @@ RIGHT_FROM = 0.5
 """AnswerAccuracy from which on a summary counts as right: partly to both judges, or wholly to one."""
 
 
-def find_failure(case: Case, scores: Mapping[str, Score], judge_due: bool = False) -> Finding:
+def find_failure(case: Case, scores: Mapping[str, Score], judge_due: bool = False) -> FailureFinding:
     """The class of one question.
 
     Args:
@@ -155,18 +155,18 @@ def find_failure(case: Case, scores: Mapping[str, Score], judge_due: bool = Fals
     """
     record = case.record
     if record.answer is None:
-        return Finding(_fault(record.failure))
+        return FailureFinding(_fault(record.failure))
     missing = first_missing(case)
     settled = _settled(case, record.answer, missing, scores, judge_due)
     if settled is not None:
-        return Finding(settled)
+        return FailureFinding(settled)
     if allowance_was_spent(record):
         return _finding("stopped_by_cap", missing)
     if record.cell.retrieval_mode == NO_RETRIEVAL_MODE:
-        return Finding("not_in_memory")
+        return FailureFinding("not_in_memory")
     if missing is not None:
         return _finding(why_missing(case, missing), missing)
-    return Finding("false_abstention" if record.answer.abstained else misreading(case))
+    return FailureFinding("false_abstention" if record.answer.abstained else misreading(case))
 
 
 def _fault(failure: Failure | None) -> str:
@@ -221,5 +221,5 @@ def _value(scores: Mapping[str, Score], metric: str) -> float:
     return score.value or 0.0 if score else 0.0
 
 
-def _finding(failure: str, missing: Missing | None) -> Finding:
-    return Finding(failure, missing.hop, missing.doc_id) if missing else Finding(failure)
+def _finding(failure: str, missing: Missing | None) -> FailureFinding:
+    return FailureFinding(failure, missing.hop, missing.doc_id) if missing else FailureFinding(failure)

@@ -15,7 +15,14 @@ from arena.config import merge, validate_config
 from arena.errors import ConfigError, UnknownNameError
 from arena.store.files import replace_text
 from experiments.studies.calibrate.router import calibrate_router
-from experiments.studies.calibrate.separation import TARGETS, Calibration, Chosen, DevRun, Finding, open_dev_run
+from experiments.studies.calibrate.separation import (
+    TARGETS,
+    Calibration,
+    Chosen,
+    DevRun,
+    TargetCalibration,
+    open_dev_run,
+)
 from experiments.studies.calibrate.thresholds import calibrate_corrective, calibrate_rerank, calibrate_self_rag
 from experiments.terminal.progress import Reporter
 from strategies import find_variant
@@ -26,7 +33,7 @@ _WRITTEN_BY = "Written by `arena calibrate`."
 _HOW_DRAWN = ("limit", "model_limit", "balance")
 
 
-def write_config(run: DevRun, findings: Sequence[Finding], out: Path) -> None:
+def write_config(run: DevRun, findings: Sequence[TargetCalibration], out: Path) -> None:
     """Write the values of `findings` as a config that `arena run` takes, asking the part eval.
 
     Raises:
@@ -42,7 +49,7 @@ def write_config(run: DevRun, findings: Sequence[Finding], out: Path) -> None:
     replace_text(out, "".join(f"# {line}\n" for line in _header(run, findings)) + text)
 
 
-def _settings(run: DevRun, findings: Sequence[Finding]) -> dict[str, Any]:
+def _settings(run: DevRun, findings: Sequence[TargetCalibration]) -> dict[str, Any]:
     """The run's own settings, where they are not the defaults, under the values chosen."""
     config = run.past.config
     sampled = config.sample.model_dump(mode="json", exclude_defaults=True)
@@ -62,7 +69,7 @@ def _settings(run: DevRun, findings: Sequence[Finding]) -> dict[str, Any]:
     return settings
 
 
-def _rerank_threshold(finding: Finding) -> dict[str, Any]:
+def _rerank_threshold(finding: TargetCalibration) -> dict[str, Any]:
     return {"value": finding.chosen[0].value, "reranker": finding.judge}
 
 
@@ -73,7 +80,7 @@ def _without(entry: str, strategy: str, values: dict[str, Any]) -> str:
     return ":".join([name, *kept]) if name == strategy else entry
 
 
-def _header(run: DevRun, findings: Sequence[Finding]) -> list[str]:
+def _header(run: DevRun, findings: Sequence[TargetCalibration]) -> list[str]:
     manifest = run.past.manifest
     lines = [
         f"{_WRITTEN_BY} Next: arena run FILE",
@@ -84,7 +91,7 @@ def _header(run: DevRun, findings: Sequence[Finding]) -> list[str]:
     return lines
 
 
-def _line(finding: Finding, one: Chosen) -> str:
+def _line(finding: TargetCalibration, one: Chosen) -> str:
     counts = ", ".join(f"{len(side.scores)} {side.name}" for side in finding.populations)
     span = " to ".join("none" if end is None else f"{end:.6g}" for end in (one.low, one.high))
     return f"{one.setting}: {one.criterion}; 95 % interval {span}; n = {counts}; cell {finding.cell}"
@@ -102,7 +109,7 @@ def require_place(out: Path) -> None:
         raise ConfigError(f"{str(out)!r} exists, and no calibration wrote it: name another file with --out")
 
 
-_CALIBRATE: Mapping[str, Callable[[DevRun], Finding]] = dict(
+_CALIBRATE: Mapping[str, Callable[[DevRun], TargetCalibration]] = dict(
     zip(TARGETS, (calibrate_rerank, calibrate_corrective, calibrate_self_rag, calibrate_router), strict=True)
 )
 

@@ -25,7 +25,14 @@ from arena.report.figures import (
 from arena.report.text import Part as Paragraph
 from arena.report.text import Rows, print_parts
 from arena.statistics.intervals import Interval
-from experiments.studies.calibrate.separation import Calibration, Chosen, Figure, Finding, Population, TradeTable
+from experiments.studies.calibrate.separation import (
+    Calibration,
+    Chosen,
+    Figure,
+    Population,
+    TargetCalibration,
+    TradeTable,
+)
 from experiments.terminal.tables import Console
 
 BINS = 24
@@ -84,11 +91,11 @@ def calibration_fields(found: Calibration) -> dict[str, Any]:
     return fields
 
 
-def _finding_of(found: Calibration, target: str) -> Finding:
+def _finding_of(found: Calibration, target: str) -> TargetCalibration:
     return next(one for one in found.findings if one.target == target)
 
 
-def _finding_parts(finding: Finding) -> Iterator[Paragraph]:
+def _finding_parts(finding: TargetCalibration) -> Iterator[Paragraph]:
     yield Text(f"{finding.target}: {finding.judge}, read in {finding.cell}")
     yield _table_rows(finding)
     yield Text("\n".join(_choice_lines(finding)))
@@ -100,7 +107,7 @@ def _finding_parts(finding: Finding) -> Iterator[Paragraph]:
     yield Text("")
 
 
-def _table_rows(finding: Finding) -> Rows:
+def _table_rows(finding: TargetCalibration) -> Rows:
     table: TradeTable = finding.table
     rows = tuple(
         (
@@ -114,14 +121,14 @@ def _table_rows(finding: Finding) -> Rows:
     return Rows((setting, "", *table.headings), rows, 2)
 
 
-def _choice_lines(finding: Finding) -> Iterator[str]:
+def _choice_lines(finding: TargetCalibration) -> Iterator[str]:
     yield f"AUC {interval_text(finding.auc)}"
     for one in finding.chosen:
         yield f"{one.setting} {value_text(one.value)}, {_span(one)} in resamples: {one.criterion}"
         yield "  " + ", ".join(f"{name} {_measure_text(name, value)}" for name, value in one.measures.items())
 
 
-def _part_rows(finding: Finding) -> Rows:
+def _part_rows(finding: TargetCalibration) -> Rows:
     rows = []
     for part in finding.parts:
         kept, refused, gain = part.best.measures.values()
@@ -131,7 +138,7 @@ def _part_rows(finding: Finding) -> Rows:
     return Rows(headings, tuple(rows), 1)
 
 
-def _distribution_rows(finding: Finding) -> Rows:
+def _distribution_rows(finding: TargetCalibration) -> Rows:
     drawn = bars(finding.populations)
     rows = tuple(
         (one.name, f"|{line}|", str(len(one.scores)), *(f"{score:.3g}" for score in quantiles(one)))

@@ -23,8 +23,8 @@ from experiments.studies.calibrate.separation import (
     Chosen,
     DevRun,
     Figure,
-    Finding,
     Separation,
+    TargetCalibration,
     TradeRow,
     TradeTable,
     judged_apart,
@@ -133,7 +133,7 @@ _WANTED = "adaptive (policy classifier) beside closed_book, vanilla and ircot on
 _ROWS = 10
 
 
-def calibrate_router(run: DevRun) -> Finding:
+def calibrate_router(run: DevRun) -> TargetCalibration:
     """Raises `ConfigError` where the run cannot tell."""
     cell = run.one_cell("adaptive", lambda cell: cell.params.get("policy") == "classifier", _WANTED)
     shares = {record.question_id: parts for record in run.of(cell) if (parts := _shares(record))}
@@ -152,7 +152,7 @@ def calibrate_router(run: DevRun) -> Finding:
     separates, verdict = judged_apart(apart.wanted, apart.unwanted, apart.auc, {"the gain over bias 0": best.gain})
     if not best.bias:
         verdict = "no bias above 0 labels better: the paper's 0 stays"
-    return Finding(
+    return TargetCalibration(
         target="router",
         cell=cell.key,
         judge=judge_of(cell) or "",

@@ -21,7 +21,7 @@ import numpy as np
 from arena.errors import ConfigError
 from arena.sampling import require_dev
 from arena.statistics.intervals import Interval, Resamples, Values, draw_resamples
-from arena.statistics.thresholds import Choice, Criterion, Scored, auc_interval, choose
+from arena.statistics.thresholds import Criterion, ScoreSample, ThresholdChoice, auc_interval, choose
 from arena.store import RunStore, key_of
 from arena.store.runs import require_finished
 from arena.types import Cell, Document, Gold, Hit, Kind, Question, RunRecord
@@ -91,7 +91,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class TargetCalibration:
     """One target. `judge`: whose scores; `cell`: where in the run they were read.
 
     `populations`: the wanted and the unwanted things. `separates`: the scores tell them apart, and the chosen values
@@ -122,7 +122,7 @@ class Calibration:
     run_id: str
     fingerprint: str
     started: str
-    findings: tuple[Finding, ...]
+    findings: tuple[TargetCalibration, ...]
     untold: Mapping[str, str]
     written: Path | None
 
@@ -148,7 +148,7 @@ class Separation:
 
     wanted: Population
     unwanted: Population
-    scored: Scored
+    scored: ScoreSample
     resamples: Resamples
     auc: Interval
 
@@ -178,7 +178,7 @@ def separation(wanted: Scores, unwanted: Scores, names: tuple[str, str], seed: i
         [(bool(wanted.get(one)), bool(unwanted.get(one))) for one in rows], np.random.default_rng(seed)
     )
     both = [*sides[0], *sides[1]]
-    scored = Scored(
+    scored = ScoreSample(
         np.array([score for _, score in both], dtype=np.float64),
         np.arange(len(both)) < len(sides[0]),
         np.array([place[question_id] for question_id, _ in both], dtype=np.intp),
@@ -189,7 +189,7 @@ def separation(wanted: Scores, unwanted: Scores, names: tuple[str, str], seed: i
     return Separation(first, second, scored, resamples, auc_interval(scored, resamples))
 
 
-def chosen(setting: str, choice: Choice, criterion: str, *, kept: str, refused: str) -> Chosen:
+def chosen(setting: str, choice: ThresholdChoice, criterion: str, *, kept: str, refused: str) -> Chosen:
     """A choice as it is reported; minus infinity is no threshold."""
     value, low, high = (None if np.isneginf(one) else one for one in (choice.threshold, choice.low, choice.high))
     measures = {kept: choice.kept, refused: choice.refused, WORTH: choice.youden}

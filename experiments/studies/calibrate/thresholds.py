@@ -29,11 +29,11 @@ from experiments.studies.calibrate.separation import (
     Chosen,
     DevRun,
     Figure,
-    Finding,
     Part,
     Reranked,
     Scores,
     Separation,
+    TargetCalibration,
     TradeRow,
     TradeTable,
     reranked,
@@ -47,7 +47,7 @@ _NAMES = ("evidence", "unanswerable")
 _HOW = "arena run --strategies retrieval_only --modes hybrid_rerank --part dev"
 
 
-def calibrate_rerank(run: DevRun) -> Finding:
+def calibrate_rerank(run: DevRun) -> TargetCalibration:
     """Raises `ConfigError` where the run cannot tell."""
     cell, asked = _asked(run)
     held = {one.question_id: [score] for one in asked if (score := one.best_gold) is not None}
@@ -65,7 +65,7 @@ def calibrate_rerank(run: DevRun) -> Finding:
         verdict += f"; alone, {' and '.join(alone)} would"
     own = cell.params.get("threshold")
     rows = shown_values(found.scored.scores, best.value, own if isinstance(own, float) else None)
-    return Finding(
+    return TargetCalibration(
         target="rerank",
         cell=cell.key,
         judge=str(cell.params["reranker"]),
@@ -187,7 +187,7 @@ class Evaluated:
         return sorted(scores, reverse=True)[:1] if best else scores
 
 
-def calibrate_corrective(run: DevRun) -> Finding:
+def calibrate_corrective(run: DevRun) -> TargetCalibration:
     """Raises `ConfigError` where the run cannot tell."""
     cell = run.one_cell("corrective", lambda cell: True, "corrective on the part dev")
     asked = list(_evaluated(run, cell))
@@ -198,7 +198,7 @@ def calibrate_corrective(run: DevRun) -> Finding:
     lower, upper = _thresholds(found)
     strips = [_strips(asked, run.seed)] if cell.params.get("decompose") == "passages" else []
     separates, verdict = found.verdict([lower, upper, *strips])
-    return Finding(
+    return TargetCalibration(
         target="corrective",
         cell=cell.key,
         judge=judge_of(cell) or "",
@@ -302,7 +302,7 @@ _NODE, _FIRST = "retrieve?", "segment 1, text 1"
 _SELF_RAG_NAMES = ("wrong without retrieval", "right without retrieval")
 
 
-def calibrate_self_rag(run: DevRun) -> Finding:
+def calibrate_self_rag(run: DevRun) -> TargetCalibration:
     """Raises `ConfigError` where the run cannot tell."""
     cell = run.one_cell("self_rag", lambda cell: judge_of(cell) is not None, "self_rag and closed_book on the part dev")
     shares = {record.question_id: share for record in run.of(cell) if (share := _share(record)) is not None}
@@ -324,7 +324,7 @@ def calibrate_self_rag(run: DevRun) -> Finding:
     separates, verdict = found.verdict([best])
     own = cell.params.get("delta")
     rows = shown_values(found.scored.scores, best.value, float(own) if isinstance(own, int | float) else None)
-    return Finding(
+    return TargetCalibration(
         target="self_rag",
         cell=cell.key,
         judge=judge_of(cell) or "",

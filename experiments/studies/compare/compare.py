@@ -18,7 +18,7 @@ from pathlib import Path
 
 from arena.config import fingerprint
 from arena.errors import ConfigError, RunStoreError
-from arena.judges.reading import JudgeCount, JudgeTally
+from arena.judges.reading import JudgeCount, JudgeCounts
 from arena.leaderboard.build import Leaderboard, build_leaderboard
 from arena.leaderboard.validity import index_facts
 from arena.plan import PlannedCell, RunPlan
@@ -84,7 +84,7 @@ RUN = "run"
 """The parameter of a cell that says which run it is of, so that no two cells of two runs have one key."""
 
 
-class JoinedTally(JudgeTally):
+class JoinedJudgeCounts(JudgeCounts):
     """What judges came to over several runs; one judge by one metric is counted once, over all of them."""
 
     def __init__(self, counts: Mapping[tuple[str, str, str], JudgeCount]) -> None:
@@ -114,7 +114,7 @@ def _of_run(cell: CellScores, run: str, withheld: Collection[str]) -> CellScores
     return replace(cell, cell=marked(cell.cell, run), scores=scores)
 
 
-def _join_judges(tables: Collection[tuple[str, ScoreTable]], withheld: Collection[str]) -> JoinedTally:
+def _join_judges(tables: Collection[tuple[str, ScoreTable]], withheld: Collection[str]) -> JoinedJudgeCounts:
     joined: dict[tuple[str, str, str], JudgeCount] = {}
     for run, table in tables:
         keys = {cell.cell.key: marked(cell.cell, run).key for cell in table.cells}
@@ -127,7 +127,7 @@ def _join_judges(tables: Collection[tuple[str, ScoreTable]], withheld: Collectio
             whole.account += count.account
             whole.rated += count.rated
             whole.split += count.split
-    return JoinedTally(joined)
+    return JoinedJudgeCounts(joined)
 
 
 _GROUPS = {False: "cells without a model", True: "cells with a model"}

@@ -31,7 +31,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class EqualizedEntry:
     """One entry of the config's `strategies` in one mode. `name` is fit for a folder."""
 
     entry: str
@@ -51,7 +51,7 @@ class Contestant:
 class StartList:
     """The entries of a config. `controls` ask a model and search no index; `silent` ones ask no model."""
 
-    contestants: tuple[Contestant, ...]
+    contestants: tuple[EqualizedEntry, ...]
     controls: tuple[str, ...]
     silent: tuple[str, ...]
 
@@ -65,7 +65,7 @@ def start_list(config: RunConfig) -> StartList:
     """
     found = [(entry, find_variant(entry, config.strategy_params)) for entry in config.strategies]
     contestants = tuple(
-        Contestant(entry, mode, variant)
+        EqualizedEntry(entry, mode, variant)
         for entry, variant in found
         if variant.spec.evidence == "index" and variant.spec.needs_model
         for mode in config.modes
@@ -81,7 +81,7 @@ def start_list(config: RunConfig) -> StartList:
     )
 
 
-def config_under(config: RunConfig, contestant: Contestant, setting: Setting) -> RunConfig:
+def config_under(config: RunConfig, contestant: EqualizedEntry, setting: Setting) -> RunConfig:
     """The config with this contestant alone, under other settings; `depth` grows with k where it must."""
     k = setting.get(K, config.retrieval.k)
     bounds = {name.removeprefix(ALLOWANCE): value for name, value in setting.items() if name.startswith(ALLOWANCE)}
@@ -100,7 +100,7 @@ def shown(setting: Setting) -> str:
     return ", ".join(f"{name}={value}" for name, value in setting.items()) or "as configured"
 
 
-def run_name(contestant: Contestant, setting: Setting) -> str:
+def run_name(contestant: EqualizedEntry, setting: Setting) -> str:
     """Of a run folder: as in `vanilla-dense_k-12`."""
     text = "_".join(f"{name.removeprefix('retrieval.')}-{value}" for name, value in setting.items())
     return f"{contestant.name}_{text or 'own'}"
@@ -157,7 +157,7 @@ _FOR_CALLS: Mapping[str, tuple[str, ...]] = {"vanilla": (), "ircot": ("max_sente
 
 
 @dataclass(frozen=True, slots=True)
-class Knob:
+class AdjustableSetting:
     """A whole number that spending grows with, from `low` to `high`; `own` is what the config says."""
 
     name: str
@@ -166,16 +166,18 @@ class Knob:
     own: int
 
 
-def knobs_of(config: RunConfig, contestant: Contestant, unit: Unit, n_passages: int) -> tuple[Knob, ...]:
+def adjustable_settings(
+    config: RunConfig, contestant: EqualizedEntry, unit: Unit, n_passages: int
+) -> tuple[AdjustableSetting, ...]:
     """The first is turned first. `n_passages`: of the index, more than which cannot be retrieved."""
     table = _FOR_CALLS if unit == "calls" else _FOR_TOKENS
     names = table.get(contestant.variant.spec.name, (K,))
-    return tuple(_knobs(config, contestant, names, n_passages))
+    return tuple(_settings_named(config, contestant, names, n_passages))
 
 
-def allowance_knob(
-    config: RunConfig, contestant: Contestant, unit: Unit, target: float, spending: float
-) -> Knob | None:
+def allowance_setting(
+    config: RunConfig, contestant: EqualizedEntry, unit: Unit, target: float, spending: float
+) -> AdjustableSetting | None:
     """The last resort: what one question may use, up to where that cuts nothing of `spending` per question.
 
     None where it can cut nothing: of a strategy that asks one call, and of dollars, in which no allowance is counted.
@@ -185,15 +187,17 @@ def allowance_knob(
     own: int | None = getattr(config.allowance, unit)
     high = max(2, round(2 * spending))
     high = high if own is None else min(own, high)
-    return Knob(f"{ALLOWANCE}{unit}", 1, high, min(high, max(1, round(target))))
+    return AdjustableSetting(f"{ALLOWANCE}{unit}", 1, high, min(high, max(1, round(target))))
 
 
-def _knobs(config: RunConfig, contestant: Contestant, names: tuple[str, ...], n_passages: int) -> Iterator[Knob]:
+def _settings_named(
+    config: RunConfig, contestant: EqualizedEntry, names: tuple[str, ...], n_passages: int
+) -> Iterator[AdjustableSetting]:
     params = contestant.variant.params
     for name in names:
         if name == K:
-            yield Knob(K, 1, max(n_passages, config.retrieval.k), config.retrieval.k)
+            yield AdjustableSetting(K, 1, max(n_passages, config.retrieval.k), config.retrieval.k)
             continue
         field = type(params).model_fields[name]
         bounds = {key: getattr(one, key) for one in field.metadata for key in ("ge", "le") if hasattr(one, key)}
-        yield Knob(name, bounds["ge"], bounds["le"], getattr(params, name))
+        yield AdjustableSetting(name, bounds["ge"], bounds["le"], getattr(params, name))

@@ -19,10 +19,10 @@ from arena.store import FINISHED, RUNNING
 from experiments.run.contestants import read_entries
 from experiments.studies.compare.compare import Compared, compare_runs
 from experiments.studies.compare.table import compared_fields
-from experiments.studies.equalize.contestants import Contestant, StartList, Unit, spent, start_list
+from experiments.studies.equalize.contestants import EqualizedEntry, StartList, Unit, spent, start_list
 from experiments.studies.equalize.runs import (
     Achieved,
-    Evaluation,
+    ComparisonRuns,
     Pilots,
     Runs,
     Settled,
@@ -30,7 +30,7 @@ from experiments.studies.equalize.runs import (
     WarnsOnce,
     pilot_sample,
 )
-from experiments.studies.equalize.search import Choice, Point
+from experiments.studies.equalize.search import SpendingPoint, TargetChoice
 from experiments.studies.folder import EqualFolder
 from experiments.terminal.progress import Reporter
 
@@ -38,7 +38,7 @@ SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class EqualizeRequest:
     """What is asked for.
 
     `target`: spending per question in the unit (None: found). `tolerance`: share of it by which a contestant may miss.
@@ -64,7 +64,7 @@ class Equalized:
     on the questions of the comparison. `trace`: every pilot, in the order of asking.
     """
 
-    request: Request
+    request: EqualizeRequest
     folder: Path
     fingerprint: str
     lists: StartList
@@ -74,7 +74,7 @@ class Equalized:
     settled: tuple[Settled, ...]
     default: Leaderboard
     compared: Compared
-    trace: tuple[tuple[Contestant, Point], ...]
+    trace: tuple[tuple[EqualizedEntry, SpendingPoint], ...]
     too_many_failures: bool = False
 
     @property
@@ -87,12 +87,12 @@ class Equalized:
         """Whether a contestant meets the target on the questions of the comparison."""
         return abs(one.chosen.deviation(self.target)) <= self.request.tolerance
 
-    def own_cell(self, contestant: Contestant) -> CellSummary:
+    def own_cell(self, contestant: EqualizedEntry) -> CellSummary:
         """Its row of the default comparison."""
         return own_cell(self.default, contestant)
 
 
-def own_cell(board: Leaderboard, contestant: Contestant) -> CellSummary:
+def own_cell(board: Leaderboard, contestant: EqualizedEntry) -> CellSummary:
     """The row of a contestant as configured."""
     wanted = contestant.variant.settings.items()
     return next(
@@ -119,7 +119,7 @@ def equalized_fields(found: Equalized, status: str) -> dict[str, Any]:
     }
 
 
-def opening_fields(request: Request, folder: Path, fingerprint: str, status: str) -> dict[str, Any]:
+def opening_fields(request: EqualizeRequest, folder: Path, fingerprint: str, status: str) -> dict[str, Any]:
     """What is known before the first pilot."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -133,7 +133,7 @@ def opening_fields(request: Request, folder: Path, fingerprint: str, status: str
     }
 
 
-def trace_fields(trace: Sequence[tuple[Contestant, Point]]) -> list[dict[str, Any]]:
+def trace_fields(trace: Sequence[tuple[EqualizedEntry, SpendingPoint]]) -> list[dict[str, Any]]:
     """Every pilot in the order of asking; `spent` None: too many questions failed."""
     return [
         {
@@ -184,7 +184,7 @@ def _tried_fields(tried: Achieved, target: float) -> dict[str, Any]:
 DEFAULT = "default"
 
 
-def equalize(request: Request, reporter: Reporter, quiet: WarnsOnce) -> Equalized:
+def equalize(request: EqualizeRequest, reporter: Reporter, quiet: WarnsOnce) -> Equalized:
     """Find the settings on pilots, run the comparison, and say how near it came. A stopped one goes on.
 
     Args:
@@ -214,7 +214,7 @@ def equalize(request: Request, reporter: Reporter, quiet: WarnsOnce) -> Equalize
         placed = config.model_copy(update={"runs_dir": folder.path, "run_id": DEFAULT})
         reporter.say("comparison: the config as it is")
         _, default = runs.run(placed)
-        evaluation = Evaluation(config, request.unit, folder.equal, runs, reporter)
+        evaluation = ComparisonRuns(config, request.unit, folder.equal, runs, reporter)
         target = _on_these_questions(choice, default, lists, request)
         settled = tuple(
             evaluation.settle(one, target, solvers, tolerance=request.tolerance, corrections=request.corrections)
@@ -242,13 +242,15 @@ def equalize(request: Request, reporter: Reporter, quiet: WarnsOnce) -> Equalize
     return found
 
 
-def _on_these_questions(choice: Choice, default: Leaderboard, lists: StartList, request: Request) -> float:
+def _on_these_questions(
+    choice: TargetChoice, default: Leaderboard, lists: StartList, request: EqualizeRequest
+) -> float:
     """The target where the comparison is made: what its contestant spends there as configured, or as given."""
     whose = next((one for one in lists.contestants if one.name == choice.origin), None)
     return choice.target if whose is None else spent(own_cell(default, whose), request.unit)
 
 
-def check_request(request: Request) -> None:
+def check_request(request: EqualizeRequest) -> None:
     """Raise `ConfigError` for figures that mean nothing."""
     if request.target is not None and request.target <= 0:
         raise ConfigError(f"--target {request.target:g} is no spending per question: give one above 0")
@@ -263,7 +265,7 @@ def evaluated_config(config: RunConfig) -> RunConfig:
     return config
 
 
-def folder_of(request: Request) -> EqualFolder:
+def folder_of(request: EqualizeRequest) -> EqualFolder:
     """Where it goes: `run_id` names it, else the config's name, the unit and the settings do."""
     config = request.config
     asked = {

@@ -20,10 +20,10 @@ from experiments.run.contestants import read_entries
 from experiments.run.dry_run import dry_run
 from experiments.run.expectation import Expectation, total
 from experiments.studies.compare.table import compared_fields, print_compared
-from experiments.studies.equalize.contestants import Contestant, Unit, amount_text, shown, spent, start_list
+from experiments.studies.equalize.contestants import EqualizedEntry, Unit, amount_text, shown, spent, start_list
 from experiments.studies.equalize.equalize import (
     Equalized,
-    Request,
+    EqualizeRequest,
     check_request,
     equalized_fields,
     evaluated_config,
@@ -161,7 +161,7 @@ class ExpectedBudget:
     bounds: tuple[Bound, ...]
 
 
-def expect_budget(request: Request, reporter: Reporter) -> ExpectedBudget:
+def expect_budget(request: EqualizeRequest, reporter: Reporter) -> ExpectedBudget:
     """Work it out from past runs, or from a few questions with the fake model. Makes no folder.
 
     Every pilot is taken to spend the target, and every contestant to need all the pilots it may have.
@@ -199,7 +199,7 @@ def print_expected(expected: ExpectedBudget, console: Console, *, json: bool) ->
 
 
 def _bounds(
-    contestant: Contestant, expected: Expectation, request: Request, target: float | None, n_questions: int
+    contestant: EqualizedEntry, expected: Expectation, request: EqualizeRequest, target: float | None, n_questions: int
 ) -> Iterator[Bound]:
     own = _per_question(expected, request.unit)
     factor = max(target / own, 1.0) if own and target is not None else None
@@ -209,7 +209,7 @@ def _bounds(
 
 
 def _bound(
-    contestant: Contestant, part: str, runs: int, questions: int, expected: Expectation, factor: float | None
+    contestant: EqualizedEntry, part: str, runs: int, questions: int, expected: Expectation, factor: float | None
 ) -> Bound:
     def at_most(amount: float | None) -> float | None:
         if amount is None or factor is None or not expected.n_questions:
@@ -222,7 +222,7 @@ def _bound(
     )
 
 
-def _expected(contestant: Contestant, cells: tuple[Expectation, ...]) -> Expectation:
+def _expected(contestant: EqualizedEntry, cells: tuple[Expectation, ...]) -> Expectation:
     wanted = contestant.variant.settings.items()
     return next(
         one

@@ -25,19 +25,19 @@ from arena.store import FINISHED, MANIFEST, RunStore
 from experiments.run.manifest import check_version
 from experiments.run.start import resume, start
 from experiments.studies.equalize.contestants import (
-    Contestant,
-    Knob,
+    AdjustableSetting,
+    EqualizedEntry,
     Setting,
     Unit,
-    allowance_knob,
+    adjustable_settings,
+    allowance_setting,
     amount_text,
     config_under,
-    knobs_of,
     run_name,
     shown,
     spent,
 )
-from experiments.studies.equalize.search import Choice, Point, Solution, choose_target, solve
+from experiments.studies.equalize.search import Solution, SpendingPoint, TargetChoice, choose_target, solve
 from experiments.studies.sweep.config import PointPreparer
 from experiments.terminal.progress import Reporter
 from strategies import find_variant
@@ -142,11 +142,11 @@ class Pilots:
         self._folder = folder
         self._runs = runs
         self._reporter = reporter
-        self._points: dict[str, Point] = {}
+        self._points: dict[str, SpendingPoint] = {}
         self._asked: dict[str, int] = {}
-        self.trace: list[tuple[Contestant, Point]] = []
+        self.trace: list[tuple[EqualizedEntry, SpendingPoint]] = []
 
-    def measure(self, contestant: Contestant, setting: Setting) -> Point | None:
+    def measure(self, contestant: EqualizedEntry, setting: Setting) -> SpendingPoint | None:
         """What is spent under a setting; None once MAX_PILOTS have been run of this contestant."""
         name = run_name(contestant, setting)
         if name not in self._points:
@@ -157,17 +157,17 @@ class Pilots:
             self._note(contestant, self._points[name])
         return self._points[name]
 
-    def n_passages(self, contestant: Contestant) -> int:
+    def n_passages(self, contestant: EqualizedEntry) -> int:
         """Of the index."""
         return self._runs.n_passages(config_under(self._config, contestant, {}))
 
-    def _run(self, contestant: Contestant, setting: Setting, name: str) -> Point:
+    def _run(self, contestant: EqualizedEntry, setting: Setting, name: str) -> SpendingPoint:
         placed: Mapping[str, object] = {"runs_dir": self._folder, "run_id": name}
         config = config_under(self._config, contestant, setting).model_copy(update=placed)
         store, board = self._runs.run(config)
         [cell] = board.cells
         failing = cell.n_failed > config.max_failure_share * cell.n_questions
-        point = Point(setting, inf if failing else spent(cell, self._unit), cell.n_questions, cell.n_failed,
+        point = SpendingPoint(setting, inf if failing else spent(cell, self._unit), cell.n_questions, cell.n_failed,
                       n_cut(store), name)  # fmt: skip
         if failing and not setting:
             raise ConfigError(
@@ -176,7 +176,7 @@ class Pilots:
             )
         return point
 
-    def _note(self, contestant: Contestant, point: Point) -> None:
+    def _note(self, contestant: EqualizedEntry, point: SpendingPoint) -> None:
         self.trace.append((contestant, point))
         amount = f"{amount_text(point.spent, self._unit)} {self._unit} per question"
         found = amount if isfinite(point.spent) else "too many questions fail"
@@ -189,7 +189,7 @@ class Solvers:
     def __init__(
         self,
         config: RunConfig,
-        contestants: Sequence[Contestant],
+        contestants: Sequence[EqualizedEntry],
         pilots: Pilots,
         unit: Unit,
         tolerance: float,
@@ -202,24 +202,24 @@ class Solvers:
         self._tolerance = tolerance
         self._reporter = reporter
         n_passages = pilots.n_passages(contestants[0])
-        self._knobs: dict[Contestant, tuple[Knob, ...]] = {
-            one: knobs_of(config, one, unit, n_passages) for one in contestants
+        self._knobs: dict[EqualizedEntry, tuple[AdjustableSetting, ...]] = {
+            one: adjustable_settings(config, one, unit, n_passages) for one in contestants
         }
 
-    def choose(self, given: float | None) -> Choice:
+    def choose(self, given: float | None) -> TargetChoice:
         """The target (see `choose_target`) and who meets it how."""
         own = {one: self._own(one) for one in self._contestants}
         adjustable = [one for one in self._contestants if self._knobs[one]]
         return choose_target(given, own, adjustable, self._solve_all)
 
-    def solve(self, contestant: Contestant, target: float) -> Solution:
+    def solve(self, contestant: EqualizedEntry, target: float) -> Solution:
         """One contestant for one target."""
 
-        def measure(setting: Setting) -> Point | None:
+        def measure(setting: Setting) -> SpendingPoint | None:
             return self._pilots.measure(contestant, setting)
 
-        def last_resort(point: Point) -> Knob | None:
-            return allowance_knob(self._config, contestant, self._unit, target, point.spent)
+        def last_resort(point: SpendingPoint) -> AdjustableSetting | None:
+            return allowance_setting(self._config, contestant, self._unit, target, point.spent)
 
         return solve(contestant, self._knobs[contestant], target, self._tolerance, measure, last_resort)
 
@@ -229,7 +229,7 @@ class Solvers:
         )
         return [self.solve(one, target) for one in self._contestants]
 
-    def _own(self, contestant: Contestant) -> Point:
+    def _own(self, contestant: EqualizedEntry) -> SpendingPoint:
         point = self._pilots.measure(contestant, {})
         assert point is not None, "the first pilot of a contestant is always granted"
         return point
@@ -270,7 +270,7 @@ class Settled:
     tried: tuple[Achieved, ...]
 
     @property
-    def contestant(self) -> Contestant:
+    def contestant(self) -> EqualizedEntry:
         return self.solution.contestant
 
     @property
@@ -279,7 +279,7 @@ class Settled:
         return min(self.tried, key=lambda one: abs(one.deviation(self.target)))
 
 
-class Evaluation:
+class ComparisonRuns:
     """Makes the runs of the comparison."""
 
     def __init__(self, config: RunConfig, unit: Unit, folder: Path, runs: Runs, reporter: Reporter) -> None:
@@ -309,7 +309,7 @@ class Evaluation:
             tried.append(self.run(solution.contestant, corrected))
         return Settled(solution, target, tuple(tried))
 
-    def run(self, contestant: Contestant, point: Point) -> Achieved:
+    def run(self, contestant: EqualizedEntry, point: SpendingPoint) -> Achieved:
         """One run of one contestant, under the setting of a pilot."""
         setting = point.setting
         name = run_name(contestant, setting)

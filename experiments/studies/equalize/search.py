@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil, floor, inf, isfinite, log, sqrt
 
 from arena.errors import ConfigError
-from experiments.studies.equalize.contestants import ALLOWANCE, Contestant, Knob, Setting
+from experiments.studies.equalize.contestants import ALLOWANCE, AdjustableSetting, EqualizedEntry, Setting
 
 MAX_LOOKS = 8
 """At one knob for one target."""
@@ -142,7 +142,7 @@ _EARLY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class SpendingPoint:
     """What a contestant spends per question under a setting, over a pilot; infinite where too many questions fail.
 
     `n_cut`: questions that were ended by an allowance.
@@ -165,7 +165,7 @@ class Point:
         return self.spent / target - 1.0
 
 
-Measure = Callable[[Setting], Point | None]
+Measure = Callable[[Setting], SpendingPoint | None]
 """What a pilot finds under a setting, each asked once; None where no more may be asked."""
 
 
@@ -173,9 +173,9 @@ Measure = Callable[[Setting], Point | None]
 class Solution:
     """The nearest a contestant comes to a target. `reason`: why that is not within the tolerance; None: it is."""
 
-    contestant: Contestant
+    contestant: EqualizedEntry
     target: float
-    point: Point
+    point: SpendingPoint
     reason: str | None
 
     @property
@@ -184,12 +184,12 @@ class Solution:
 
 
 def solve(
-    contestant: Contestant,
-    knobs: Sequence[Knob],
+    contestant: EqualizedEntry,
+    knobs: Sequence[AdjustableSetting],
     target: float,
     tolerance: float,
     measure: Measure,
-    last_resort: Callable[[Point], Knob | None],
+    last_resort: Callable[[SpendingPoint], AdjustableSetting | None],
 ) -> Solution:
     """Turn one knob after the other, each from where the one before it came nearest: from above, then from below.
 
@@ -224,16 +224,16 @@ class _Search:
         self._target = target
         self._tolerance = tolerance
         self._measure = measure
-        self._seen: list[Point] = []
+        self._seen: list[SpendingPoint] = []
 
-    def look(self, setting: Setting) -> Point | None:
+    def look(self, setting: Setting) -> SpendingPoint | None:
         """The point of a setting, noted."""
         point = self._measure(setting)
         if point is not None and point not in self._seen:
             self._seen.append(point)
         return point
 
-    def turn(self, knob: Knob) -> None:
+    def turn(self, knob: AdjustableSetting) -> None:
         """Search one knob, the others as they are, and go on from what it came to."""
         ends: list[Setting] = []
         for base in self.bases:
@@ -243,14 +243,14 @@ class _Search:
                 break
         self.bases = ends[:2] or self.bases
 
-    def _bracket(self, base: Setting, knob: Knob) -> Bracket:
+    def _bracket(self, base: Setting, knob: AdjustableSetting) -> Bracket:
         def cost(value: int) -> float | None:
             point = self.look(_with(base, knob, value))
             return None if point is None else point.spent
 
         return bracket(cost, knob.low, knob.high, knob.own, self._target, _EARLY * self._tolerance)
 
-    def best(self) -> Point:
+    def best(self) -> SpendingPoint:
         """The nearest; one that no allowance cut, where one is within the tolerance."""
         whole = [one for one in self._seen if not one.capped and self._misses(one) <= self._tolerance]
         return min(whole or self._seen, key=self._misses)
@@ -259,7 +259,7 @@ class _Search:
         """Whether any point is within that share of the tolerance."""
         return self._misses(self.best()) <= share * self._tolerance
 
-    def least_above(self) -> Point | None:
+    def least_above(self) -> SpendingPoint | None:
         """The cheapest point above the target."""
         above = [one for one in self._seen if self._target < one.spent and isfinite(one.spent)]
         return min(above, key=lambda one: one.spent, default=None)
@@ -275,11 +275,11 @@ class _Search:
             return f"it does not get dearer{failing}"
         return "it does not get cheaper" if known[0] > self._target else "its steps are wider than the tolerance"
 
-    def _misses(self, point: Point) -> float:
+    def _misses(self, point: SpendingPoint) -> float:
         return abs(point.deviation(self._target))
 
 
-def _with(base: Setting, knob: Knob, value: int) -> Setting:
+def _with(base: Setting, knob: AdjustableSetting, value: int) -> Setting:
     """The setting with a knob at a value; what is as configured is not named."""
     rest = {name: one for name, one in base.items() if name != knob.name}
     own = value == knob.own and not knob.name.startswith(ALLOWANCE)
@@ -293,7 +293,7 @@ SolveAll = Callable[[float], Sequence[Solution]]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class TargetChoice:
     """The target, whose spending it is (GIVEN: the user's own figure), and how each contestant meets it."""
 
     target: float
@@ -302,8 +302,11 @@ class Choice:
 
 
 def choose_target(
-    given: float | None, own: Mapping[Contestant, Point], adjustable: Sequence[Contestant], solve_all: SolveAll
-) -> Choice:
+    given: float | None,
+    own: Mapping[EqualizedEntry, SpendingPoint],
+    adjustable: Sequence[EqualizedEntry],
+    solve_all: SolveAll,
+) -> TargetChoice:
     """The user's target; else the dearest own spending that every adjustable contestant reaches.
 
     Where none is reached by all, the one that most reach, the dearer of two. `own`: under the config's own settings.
@@ -312,17 +315,17 @@ def choose_target(
         ConfigError: nobody spends anything, or no contestant has a setting that changes what it spends.
     """
     if given is not None:
-        return Choice(given, GIVEN, tuple(solve_all(given)))
+        return TargetChoice(given, GIVEN, tuple(solve_all(given)))
     if not adjustable:
         raise ConfigError("no contestant has a setting that changes what it spends: choose another --per-question")
     dearest = sorted(adjustable, key=lambda one: -own[one].spent)
     if own[dearest[0]].spent <= 0:
         raise ConfigError("no contestant spends anything per question: there is nothing to make equal")
-    best: Choice | None = None
+    best: TargetChoice | None = None
     for contestant in dearest:
         if own[contestant].spent <= 0:
             break
-        choice = Choice(own[contestant].spent, contestant.name, tuple(solve_all(own[contestant].spent)))
+        choice = TargetChoice(own[contestant].spent, contestant.name, tuple(solve_all(own[contestant].spent)))
         n_reached = _n_reached(choice, adjustable)
         if best is None or n_reached > _n_reached(best, adjustable):
             best = choice
@@ -332,5 +335,5 @@ def choose_target(
     return best
 
 
-def _n_reached(choice: Choice, adjustable: Sequence[Contestant]) -> int:
+def _n_reached(choice: TargetChoice, adjustable: Sequence[EqualizedEntry]) -> int:
     return sum(one.reached for one in choice.solutions if one.contestant in adjustable)

@@ -288,7 +288,7 @@ FORMATS: Mapping[str, Writer] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedRun:
     """What was written.
 
     `left_out`: cell -> records that the format has no place for. `n_missing`: planned questions without a record, of a
@@ -301,7 +301,7 @@ class Exported:
     n_missing: int
 
 
-def export_run(run_folder: Path, form: str, out: Path, data_at: str | None = None) -> Exported:
+def export_run(run_folder: Path, form: str, out: Path, data_at: str | None = None) -> ExportedRun:
     """Write a run to the folder `out` in one of FORMATS, whole or not at all.
 
     `data_at`: where its dataset lies now (None: where its settings say).
@@ -324,4 +324,4 @@ def export_run(run_folder: Path, form: str, out: Path, data_at: str | None = Non
         files.extend(sorted(path.name for path in target.iterdir()))
 
     place_folder(out, fill)
-    return Exported(out, tuple(files), {cell: number for cell, number in left_out.items() if number}, run.n_missing)
+    return ExportedRun(out, tuple(files), {cell: number for cell, number in left_out.items() if number}, run.n_missing)

@@ -11,7 +11,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from arena.datasets.records import Row, read_records
+from arena.datasets.records import FileRow, read_records
 from arena.errors import DatasetError, nearest
 from arena.types import (
     MOST_COUNTED,
@@ -159,7 +159,7 @@ def read_answers(path: Path, dataset: Dataset) -> dict[str, AnswerLine]:
     return lines
 
 
-def _line(row: Row) -> AnswerLine:
+def _line(row: FileRow) -> AnswerLine:
     try:
         return AnswerLine.model_validate(dict(row.fields))
     except ValidationError as error:

@@ -22,7 +22,7 @@ from arena.metrics.case import FAILED
 from arena.plan import PlannedCell
 from arena.report.names import setting_of
 from arena.scoring import CellScores
-from arena.scoring.guards import Finding
+from arena.scoring.guards import GuardReason
 from arena.statistics.intervals import Values
 from arena.types import Cell, Partial, Score
 from experiments.studies.gate.policy import SPENDING, CellPair
@@ -121,7 +121,7 @@ def _role(cell: Cell) -> tuple[str, str]:
 _ANYTHING = Partial(known=0.0, low=0.0, high=1.0)
 
 
-class Reading(NamedTuple):
+class ScoreBounds(NamedTuple):
     """What is known of one score, more being better. `value` None: not known; then it is between `low` and `high`.
 
     A `failed` question has the value 0: whoever asked it got nothing.
@@ -153,7 +153,7 @@ class PairedScores:
         return self.new - self.old
 
 
-def readings_of(scores: ScoreColumns, metric: str) -> dict[str, Reading]:
+def readings_of(scores: ScoreColumns, metric: str) -> dict[str, ScoreBounds]:
     """Question id -> what is known of its score, where it has one or should."""
     turned = is_fault(metric)
     return {
@@ -174,7 +174,7 @@ def coverage_of(scores: ScoreColumns, metric: str, *, failures: bool = True) -> 
     return fsum(known) / len(due) if due else None
 
 
-def pair_scores(new: dict[str, Reading], old: dict[str, Reading]) -> PairedScores:
+def pair_scores(new: dict[str, ScoreBounds], old: dict[str, ScoreBounds]) -> PairedScores:
     """Put the readings of one metric in two cells beside each other."""
     ids = tuple(sorted(new.keys() & old.keys()))
     pairs = [(new[one], old[one]) for one in ids]
@@ -192,32 +192,34 @@ def is_fault(metric: str) -> bool:
     return metric in METRICS and not METRICS[metric].higher_is_better
 
 
-def _reading(score: Score, *, less_is_better: bool) -> Reading:
+def _reading(score: Score, *, less_is_better: bool) -> ScoreBounds:
     if score.value is not None:
         value = 1.0 - score.value if less_is_better else score.value
-        return Reading(value, value, value)
+        return ScoreBounds(value, value, value)
     if score.reason == FAILED:
-        return Reading(0.0, 0.0, 0.0, failed=True)
+        return ScoreBounds(0.0, 0.0, 0.0, failed=True)
     part = score.partial or _ANYTHING
-    return Reading(None, 1.0 - part.high, 1.0 - part.low) if less_is_better else Reading(None, part.low, part.high)
+    return (
+        ScoreBounds(None, 1.0 - part.high, 1.0 - part.low) if less_is_better else ScoreBounds(None, part.low, part.high)
+    )
 
 
-def _worst(new: Reading, old: Reading) -> float:
+def _worst(new: ScoreBounds, old: ScoreBounds) -> float:
     if old.failed:
         return 0.0 if new.failed else new.low - 1.0
     return new.low - old.high
 
 
-def _values(readings: Iterable[Reading]) -> Values:
+def _values(readings: Iterable[ScoreBounds]) -> Values:
     return np.array([np.nan if one.value is None else one.value for one in readings], dtype=np.float64)
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredCell:
     """A cell's scores, what guards say of them, and metric -> who judged it."""
 
     cell: CellScores
-    guards: Sequence[Finding]
+    guards: Sequence[GuardReason]
     judges: Mapping[str, str | None]
 
     @cached_property
@@ -243,7 +245,7 @@ class Doubt:
     why: str
 
 
-def doubt_of(metric: str, new: Scored, old: Scored) -> Doubt | None:
+def doubt_of(metric: str, new: ScoredCell, old: ScoredCell) -> Doubt | None:
     """The first reason there is; None where the metric can pass."""
     if message := old.invalid(metric):
         return Doubt("incomparable", f"invalid in the baseline: {message}")

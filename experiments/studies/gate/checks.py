@@ -21,7 +21,7 @@ from arena.leaderboard.metrics import COVERAGE_FLOOR, QuestionResamples
 from arena.scoring import Usage
 from arena.statistics.intervals import Values, percentile, wilson_interval
 from arena.statistics.noninferiority import Change, Outcome, mean_change, quantile_change, ratio_change
-from experiments.studies.gate.cells import Scored, is_fault, pair_scores, readings_of
+from experiments.studies.gate.cells import ScoredCell, is_fault, pair_scores, readings_of
 from experiments.studies.gate.policy import SPENDING, Bounds, Policy
 
 Kind = Literal["margin", "floor", "ceiling", "missing"]
@@ -109,7 +109,7 @@ FAILED = "failed"
 _MOST = 1.0 - COVERAGE_FLOOR
 
 
-def failing_checks(pairs: Sequence[tuple[str, Scored, Scored]], policy: Policy) -> Iterator[Check]:
+def failing_checks(pairs: Sequence[tuple[str, ScoredCell, ScoredCell]], policy: Policy) -> Iterator[Check]:
     """One check for each of the pairs (label, run, baseline) of which that holds; none for the others.
 
     Their means are withheld, and so neither pass nor, where the baseline was seldom right and has little to lose, fail.
@@ -131,7 +131,7 @@ def failing_checks(pairs: Sequence[tuple[str, Scored, Scored]], policy: Policy) 
             )
 
 
-def _failed(scored: Scored) -> float:
+def _failed(scored: ScoredCell) -> float:
     """The share of a cell's questions that failed; 0 where it has none."""
     usage = scored.cell.usage.values()
     return sum(one.outcome == "failed" for one in usage) / len(usage) if usage else 0.0
@@ -167,7 +167,7 @@ class Trial:
 
 
 def score_trial(
-    metric: str, margin: float, new: Scored, old: Scored, resamples: QuestionResamples, level: float
+    metric: str, margin: float, new: ScoredCell, old: ScoredCell, resamples: QuestionResamples, level: float
 ) -> Trial | None:
     """A score in [0, 1]; None where the baseline's cell has none either."""
     before, after = readings_of(old.columns, metric), readings_of(new.columns, metric)
@@ -197,7 +197,7 @@ def score_trial(
 
 
 def spending_trial(
-    metric: str, margin: float, new: Scored, old: Scored, resamples: QuestionResamples, level: float
+    metric: str, margin: float, new: ScoredCell, old: ScoredCell, resamples: QuestionResamples, level: float
 ) -> Trial | None:
     """Tokens or dollars of the questions that failed in neither; None where the baseline's are unknown or all 0."""
     ids = _shared(new, old, lambda usage: usage.outcome != "failed")
@@ -224,7 +224,7 @@ def spending_trial(
 
 
 def latency_trial(
-    metric: str, margin: float, new: Scored, old: Scored, resamples: QuestionResamples, level: float
+    metric: str, margin: float, new: ScoredCell, old: ScoredCell, resamples: QuestionResamples, level: float
 ) -> Trial | None:
     """p95 of seconds on the questions that both measured; None where the baseline measured none."""
     if not any(usage.measured for usage in old.cell.usage.values()):
@@ -267,7 +267,7 @@ def _mean(values: Values, metric: str) -> float | None:
     return 1.0 - mean if is_fault(metric) else mean
 
 
-def _shared(new: Scored, old: Scored, counts: Callable[[Usage], bool]) -> tuple[str, ...]:
+def _shared(new: ScoredCell, old: ScoredCell, counts: Callable[[Usage], bool]) -> tuple[str, ...]:
     after, before = new.cell.usage, old.cell.usage
     return tuple(one for one in sorted(after.keys() & before.keys()) if counts(after[one]) and counts(before[one]))
 
@@ -278,7 +278,7 @@ _ROUNDING = 1e-9
 _WITHIN = "within the limit"
 
 
-def floor_checks(cells: Sequence[tuple[str, Scored]], policy: Policy) -> list[Check]:
+def floor_checks(cells: Sequence[tuple[str, ScoredCell]], policy: Policy) -> list[Check]:
     """Every floor and ceiling in every cell (label, scores) that has the metric; one that no cell has is missing."""
     found: list[Check] = []
     asked: dict[str, float] = {}
@@ -296,7 +296,7 @@ def floor_checks(cells: Sequence[tuple[str, Scored]], policy: Policy) -> list[Ch
     ]
 
 
-def _of_cell(label: str, scored: Scored, bounds: Bounds, policy: Policy) -> Iterator[Check]:
+def _of_cell(label: str, scored: ScoredCell, bounds: Bounds, policy: Policy) -> Iterator[Check]:
     for metric, limit in {**bounds.floors, **bounds.ceilings}.items():
         if limit is None:
             continue
@@ -307,7 +307,7 @@ def _of_cell(label: str, scored: Scored, bounds: Bounds, policy: Policy) -> Iter
             yield replace(found, cell=label, metric=metric, kind=kind, limit=limit, warn_only=warn_only)
 
 
-def _score(scored: Scored, metric: str, limit: float, policy: Policy) -> Check | None:
+def _score(scored: ScoredCell, metric: str, limit: float, policy: Policy) -> Check | None:
     """A mean over the questions that have the score or should; a failed one counts as the worst there is."""
     readings = list(readings_of(scored.columns, metric).values())
     if not readings:
@@ -330,7 +330,7 @@ def _score(scored: Scored, metric: str, limit: float, policy: Policy) -> Check |
     )
 
 
-def _spending(scored: Scored, metric: str, limit: float) -> Check | None:
+def _spending(scored: ScoredCell, metric: str, limit: float) -> Check | None:
     """A mean over the questions that did not fail; of seconds, the percentile over those that were measured."""
     usage = [one for one in scored.cell.usage.values() if one.outcome != "failed"]
     if metric in SPENT:

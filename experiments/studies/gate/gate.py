@@ -20,7 +20,7 @@ from arena.store.runs import resume_command
 from experiments.run.identity import changes
 from experiments.run.scoring import PastRun, score_run
 from experiments.studies.compare.compare import judge_shas, on_questions, open_alike
-from experiments.studies.gate.cells import Pairing, Scored, changed_settings, pair_cells
+from experiments.studies.gate.cells import Pairing, ScoredCell, changed_settings, pair_cells
 from experiments.studies.gate.checks import Check, GateVerdict, failing_checks, floor_checks
 from experiments.studies.gate.margins import margin_checks
 from experiments.studies.gate.policy import ALONE, Policy, names_of, read_policy
@@ -120,12 +120,12 @@ def _against(verdict: GateVerdict, run: PastRun, old_run: PastRun, pairing: Pair
     return replace(verdict, checks=tuple(checks), notes=tuple(notes_on(run, old_run, pairing, shared)))
 
 
-def _scored(run: PastRun, table: ScoreTable) -> dict[str, Scored]:
+def _scored(run: PastRun, table: ScoreTable) -> dict[str, ScoredCell]:
     guards, judges = check_cells(table), judge_shas(run, table)
-    return {cell.cell.key: Scored(cell, guards[cell.cell.key], judges) for cell in table.cells}
+    return {cell.cell.key: ScoredCell(cell, guards[cell.cell.key], judges) for cell in table.cells}
 
 
-def _labelled(run: PastRun, table: ScoreTable) -> list[tuple[str, Scored]]:
+def _labelled(run: PastRun, table: ScoreTable) -> list[tuple[str, ScoredCell]]:
     cells = [one.cell for one in run.plan.cells]
     return [(name_of(scored.cell.cell, cells), scored) for scored in _scored(run, table).values()]
 

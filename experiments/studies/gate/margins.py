@@ -15,7 +15,7 @@ import numpy as np
 
 from arena.leaderboard.metrics import QuestionResamples
 from arena.statistics.noninferiority import Change, Outcome, decide, family_wise, least_p, no_worse_p, smallest_caught
-from experiments.studies.gate.cells import Doubt, Scored, doubt_of, is_fault
+from experiments.studies.gate.cells import Doubt, ScoredCell, doubt_of, is_fault
 from experiments.studies.gate.checks import Check, Trial, latency_trial, score_trial, spending_trial
 from experiments.studies.gate.policy import SPENDING, Policy
 
@@ -88,7 +88,7 @@ class _CellTrial:
 
 
 def margin_checks(
-    pairs: Sequence[tuple[str, Scored, Scored]], policy: Policy, resamples: QuestionResamples, seed: int
+    pairs: Sequence[tuple[str, ScoredCell, ScoredCell]], policy: Policy, resamples: QuestionResamples, seed: int
 ) -> list[Check]:
     """All checks of all pairs (label, run, baseline), in their order.
 
@@ -105,7 +105,9 @@ def margin_checks(
     return [checks[place] for place in range(len(tried))]
 
 
-def _trials(label: str, new: Scored, old: Scored, policy: Policy, resamples: QuestionResamples) -> Iterator[_CellTrial]:
+def _trials(
+    label: str, new: ScoredCell, old: ScoredCell, policy: Policy, resamples: QuestionResamples
+) -> Iterator[_CellTrial]:
     for metric, margin in policy.bounds_of(new.cell.cell).margins.items():
         if margin is None:
             continue

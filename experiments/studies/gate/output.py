@@ -147,7 +147,7 @@ def _named(check: Check) -> str:
     return f"{check.name} ({value_text(check.metric, check.new)})" if check.new is not None else check.name
 
 
-def spelt_out(text: str) -> str:
+def xml_text(text: str) -> str:
     r"""The text with what XML 1.0 has no way to write as `\x1b`, `\ud800`."""
     return "".join(one if _is_writable(ord(one)) else one.encode("unicode_escape").decode() for one in text)
 
@@ -180,7 +180,7 @@ def verdict_markdown(verdict: GateVerdict) -> str:
     if passed:
         lines += ["<details>", f"<summary>{len(passed)} checks passed</summary>", "", *_table(verdict, passed), ""]
         lines += ["</details>", ""]
-    return "\n".join([*lines, _escaped(HOW_TO_READ), "", "Made with", "", f"    {spelt_out(command(verdict))}", ""])
+    return "\n".join([*lines, _escaped(HOW_TO_READ), "", "Made with", "", f"    {xml_text(command(verdict))}", ""])
 
 
 def _table(verdict: GateVerdict, checks: Sequence[Check]) -> list[str]:
@@ -194,7 +194,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return spelt_out(text).translate(_SPECIAL)
+    return xml_text(text).translate(_SPECIAL)
 
 
 def verdict_junit(verdict: GateVerdict) -> str:
@@ -208,28 +208,28 @@ def verdict_junit(verdict: GateVerdict) -> str:
         suite = ET.SubElement(root, "testsuite", {**_counts(verdict, checks, cell), "skipped": str(skipped)})
         for check in checks:
             _case(suite, verdict, check)
-        ET.SubElement(suite, "system-out").text = spelt_out(f"{headline(verdict)}\n{command(verdict)}")
+        ET.SubElement(suite, "system-out").text = xml_text(f"{headline(verdict)}\n{command(verdict)}")
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=False)
 
 
 def _counts(verdict: GateVerdict, checks: list[Check] | tuple[Check, ...], name: str) -> dict[str, str]:
     failures = sum(verdict.stops(check) for check in checks)
-    return {"name": spelt_out(name), "tests": str(len(checks)), "failures": str(failures), "errors": "0", "time": "0"}
+    return {"name": xml_text(name), "tests": str(len(checks)), "failures": str(failures), "errors": "0", "time": "0"}
 
 
 def _case(suite: ET.Element, verdict: GateVerdict, check: Check) -> None:
-    named = {"classname": spelt_out(check.cell), "name": spelt_out(f"{check.metric} {check.kind}"), "time": "0"}
+    named = {"classname": xml_text(check.cell), "name": xml_text(f"{check.metric} {check.kind}"), "time": "0"}
     case = ET.SubElement(suite, "testcase", named)
     stops = verdict.stops(check)
     figures = figures_of(check, stops=stops)
-    text = spelt_out(
+    text = xml_text(
         ", ".join(f"{name}: {one}" for name, one in zip(HEADINGS[N_NAMES:], figures[N_NAMES:], strict=True))
     )
     if stops:
-        ET.SubElement(case, "failure", {"message": spelt_out(check.why), "type": check.outcome}).text = text
+        ET.SubElement(case, "failure", {"message": xml_text(check.why), "type": check.outcome}).text = text
     elif check.outcome != "pass":
-        ET.SubElement(case, "skipped", {"message": spelt_out(f"{check.outcome}: {check.why}")})
+        ET.SubElement(case, "skipped", {"message": xml_text(f"{check.outcome}: {check.why}")})
     else:
         ET.SubElement(case, "system-out").text = text
 

@@ -167,7 +167,7 @@ def rating_lines(ratings: Iterable[Rating]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedRatings:
     """Ratings of a run after an import. `added`, `replaced`, `unchanged`: answers, by rater, that the import rated."""
 
     ratings: tuple[Rating, ...]
@@ -176,7 +176,7 @@ class Merged:
     unchanged: Mapping[str, int]
 
 
-def merge_ratings(before: Sequence[Rating], imported: Sequence[Rating]) -> Merged:
+def merge_ratings(before: Sequence[Rating], imported: Sequence[Rating]) -> MergedRatings:
     """All that a rater says of an answer now stands in place of all that the same rater said of it before."""
     old, new = _by_rater(before), _by_rater(imported)
     counts: dict[str, dict[str, int]] = {"added": {}, "replaced": {}, "unchanged": {}}
@@ -185,7 +185,7 @@ def merge_ratings(before: Sequence[Rating], imported: Sequence[Rating]) -> Merge
         became = "added" if known is None else "unchanged" if known == ratings else "replaced"
         counts[became][rater] = counts[became].get(rater, 0) + 1
     kept = old | new
-    return Merged(tuple(one for ratings in kept.values() for one in ratings), **counts)
+    return MergedRatings(tuple(one for ratings in kept.values() for one in ratings), **counts)
 
 
 def _by_rater(ratings: Iterable[Rating]) -> dict[tuple[str, str], list[Rating]]:
@@ -211,14 +211,14 @@ _QUOTED_CHARS = 120
 
 
 @dataclass(slots=True)
-class Judged:
+class SheetContents:
     """What sheets hold. `n_blank`: rows without a mark, which say nothing."""
 
     ratings: list[Rating] = field(default_factory=list)
     n_blank: int = 0
 
 
-def read_judged(paths: Sequence[Path], rows: Mapping[str, ReviewRow], tag: str) -> Judged:
+def read_judged(paths: Sequence[Path], rows: Mapping[str, ReviewRow], tag: str) -> SheetContents:
     """The ratings in several sheets, in their order.
 
     Who rates is said in the column `rater`, or else by the name of the file. Where one rater judges a row more than
@@ -234,7 +234,7 @@ def read_judged(paths: Sequence[Path], rows: Mapping[str, ReviewRow], tag: str) 
     """
     if twice := [path for path, count in Counter(path.resolve() for path in paths).items() if count > 1]:
         raise DatasetError(f"{twice[0]}: is given twice; for repeats, hand in one sheet for each")
-    judged, problems, repeats = Judged(), list[str](), Counter[tuple[str, str]]()
+    judged, problems, repeats = SheetContents(), list[str](), Counter[tuple[str, str]]()
     for path in paths:
         sheet = read_sheet(path, (ROW_ID, QUESTION, ANSWER), COLUMNS)
         for row in sheet.rows:

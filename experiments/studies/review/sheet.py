@@ -256,7 +256,7 @@ COLUMNS = (*SHOWN_COLUMNS, *MARK_COLUMNS, RATER, NOTE)
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedSheet:
     """A sheet that was written, and the file beside it that says what each criterion means."""
 
     sheet: Path
@@ -269,7 +269,7 @@ class Exported:
 
 def export_sheet(
     run_folder: Path, out: Path, *, limit: int | None, seed: int, gold: bool = True, data_at: str | None = None
-) -> Exported:
+) -> ExportedSheet:
     """Write the answers of a finished run as a sheet.
 
     The order of rows follows from `seed` and the row ids, which tell neither cell nor question. The same run and
@@ -296,7 +296,7 @@ def export_sheet(
         raise ConfigError(f"run {run.store.run_id!r} has no answer to judge: no cell of it wrote one")
     _write(criteria, criteria_text())
     _write(out, "\ufeff" + _csv(rows, gold=gold))
-    return Exported(out, criteria, len(rows))
+    return ExportedSheet(out, criteria, len(rows))
 
 
 def open_finished(run_folder: Path, data_at: str | None = None) -> PastRun:

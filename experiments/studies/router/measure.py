@@ -145,7 +145,7 @@ class PolicyRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class RouterEvaluation:
     """A router measured. `confusion`: label -> label given -> questions, at the router's own bias.
 
     `policies` has the router's row first; `biases` its rows over BIASES.
@@ -171,7 +171,7 @@ class Evaluation:
         }
 
 
-def evaluate(held_out: HeldOut, cost_bias: float, seed: int) -> Evaluation:
+def evaluate(held_out: HeldOut, cost_bias: float, seed: int) -> RouterEvaluation:
     """Measure a router on held-out questions. `seed`: of the resamples behind paired differences."""
     routed = held_out.routed
     own = by_router(routed, cost_bias)
@@ -181,7 +181,7 @@ def evaluate(held_out: HeldOut, cost_bias: float, seed: int) -> Evaluation:
         given.append((PROMPTED, None, prompted))
     given.append((ORACLE, None, {one.question_id: one.truth for one in routed}))
     given += [(f"always_{label.lower()}", None, dict.fromkeys(own, label)) for label in LABELS]
-    return Evaluation(
+    return RouterEvaluation(
         how=held_out.how,
         n=len(routed),
         confusion=_confusion(routed, own),
@@ -241,7 +241,7 @@ class RouterOutcome:
     sources: LabelSources
     data: TrainingSet
     trained: Trained
-    evaluation: Evaluation
+    evaluation: RouterEvaluation
     seed: int
 
     @property

@@ -26,8 +26,8 @@ from experiments.run.equipment import embedder_of
 from experiments.studies.calibrate.output import interval_text, signed
 from experiments.studies.router.data import LabelSources, WaysRun, open_ways_run, training_set
 from experiments.studies.router.measure import (
-    Evaluation,
     PolicyRow,
+    RouterEvaluation,
     RouterOutcome,
     cross_validated,
     evaluate,
@@ -58,7 +58,7 @@ def bias_rows(rows: Sequence[PolicyRow]) -> Rows:
     return Rows(headings, tuple((f"{one.bias:g}", *_figures(one)) for one in rows), 1)
 
 
-def confusion_rows(found: Evaluation) -> Rows:
+def confusion_rows(found: RouterEvaluation) -> Rows:
     """Right labels by given ones: counts, and shares of each right label."""
     headings = ("right label", *(f"given {label}" for label in LABELS), *(f"share {label}" for label in LABELS))
     rows = tuple(
@@ -208,7 +208,7 @@ LIGHT, T5 = "light", "t5"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class TrainingRequest:
     """What is asked for; see `arena train-router`. `seed` None = that of the run; `epochs` None = 35, T5 only.
 
     `data_at`: where the dataset of both runs lies now (None: where their settings say).
@@ -226,7 +226,7 @@ class Request:
     data_at: str | None = None
 
 
-def train_router(request: Request, reporter: Reporter) -> RouterOutcome:
+def train_router(request: TrainingRequest, reporter: Reporter) -> RouterOutcome:
     """Train, measure and write.
 
     Raises:
@@ -251,7 +251,7 @@ def train_router(request: Request, reporter: Reporter) -> RouterOutcome:
     return outcome
 
 
-def _trainer(request: Request, run: WaysRun, seed: int, reporter: Reporter) -> Trainer:
+def _trainer(request: TrainingRequest, run: WaysRun, seed: int, reporter: Reporter) -> Trainer:
     kind, _, folder = request.model.partition(":")
     if kind == LIGHT and not folder:
         if request.epochs is not None:

@@ -29,7 +29,7 @@ _BOUNDS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exc
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SettingFacts:
     """One setting. `kind` names its values and their range; `default` is as one writes it (None: it must be given)."""
 
     name: str
@@ -52,7 +52,7 @@ class StrategyFacts:
     needs: tuple[str, ...]
     paper: str | None
     decides: tuple[str, ...]
-    settings: tuple[Setting, ...]
+    settings: tuple[SettingFacts, ...]
     clauses: tuple[Clause, ...]
     roles: Mapping[str, str]
     figure: str
@@ -75,11 +75,11 @@ def facts_of(spec: StrategySpec) -> StrategyFacts:
     )
 
 
-def settings_of(schema: Mapping[str, Any]) -> tuple[Setting, ...]:
+def settings_of(schema: Mapping[str, Any]) -> tuple[SettingFacts, ...]:
     """The settings of a JSON schema, in its order."""
     definitions = schema.get("$defs", {})
     return tuple(
-        Setting(
+        SettingFacts(
             name,
             _kind(field, definitions),
             _written(field["default"]) if "default" in field else None,
@@ -222,7 +222,7 @@ def _blocks(facts: StrategyFacts) -> Iterator[list[str]]:
     yield ["figure (Mermaid)", facts.figure]
 
 
-def _setting_lines(name: str, setting: Setting) -> Iterator[str]:
+def _setting_lines(name: str, setting: SettingFacts) -> Iterator[str]:
     default = "must be given" if setting.default is None else f"default {setting.default}"
     yield f"  {name}:{setting.name}=...   {setting.kind}; {default}"
     yield from _hung("      ", setting.description)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from arena.leaderboard.build import CellSummary, Leaderboard
-from arena.leaderboard.contest import Contender, compare
+from arena.leaderboard.contest import ComparedCell, compare
 from arena.leaderboard.metrics import Ids, QuestionResamples
 from arena.leaderboard.schema import LEVEL, MetricSummary
 from arena.leaderboard.validity import ValidityWarning, concerning
@@ -26,7 +26,7 @@ from arena.statistics.intervals import Values, mean_interval
 from arena.statistics.thresholds import elbow
 from arena.store import QUESTIONS, SCORES, RunStore
 from experiments.studies.review.sheet import no_formula
-from experiments.studies.sweep.points import Point, short_values
+from experiments.studies.sweep.points import SweepPoint, short_values
 from experiments.studies.sweep.run import REUSED
 
 METRICS = (
@@ -49,7 +49,7 @@ class SweepRow:
     `warnings`: what limits what its figures may be taken to say.
     """
 
-    point: Point
+    point: SweepPoint
     cell: CellSummary
     place: int
     source: str
@@ -69,7 +69,7 @@ class SweepRow:
         return None if self.cell.invalid(name) else self.cell.metrics.get(name)
 
 
-def rows_of(point: Point, board: Leaderboard, store: RunStore) -> Iterator[SweepRow]:
+def rows_of(point: SweepPoint, board: Leaderboard, store: RunStore) -> Iterator[SweepRow]:
     """The rows of one finished point."""
     manifest = store.manifest()
     taken = manifest.get(REUSED, {})
@@ -347,7 +347,7 @@ def _beside_best(
     metric: str, points: Sequence[CurvePoint], values: PointValues, resamples: QuestionResamples, seed: int
 ) -> list[BesideBest]:
     """Every value up to the best one beside it, the smallest first; empty where any could not be compared."""
-    contenders = [Contender(one.point, *values[one.point][one.cell, metric]) for one in points]
+    contenders = [ComparedCell(one.point, *values[one.point][one.cell, metric]) for one in points]
     compared = {(one.a, one.b): one for one in compare(metric, contenders, resamples, seed).comparisons}
     best = max(points, key=lambda one: (one.mean, -one.value))
     found: list[BesideBest] = []

@@ -26,7 +26,7 @@ _PARAMS = "strategy_params"
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class SweepPoint:
     """One run of a sweep.
 
     `name`: of its run folder. `label`: what it sets, for people; of the config as it is, `base`. `values`: every factor
@@ -43,7 +43,7 @@ class Point:
 class Points:
     """The points in the order of the config, each once; `skipped`: what no run may have, and why."""
 
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
     skipped: tuple[str, ...] = ()
 
 
@@ -56,7 +56,7 @@ def find_points(swept: SweptConfig, folder: Path) -> Points:
         UserError: what `read_entries` raises.
     """
     _check_repeats(swept)
-    found: dict[str, Point] = {}
+    found: dict[str, SweepPoint] = {}
     invalid: dict[str, UserError] = {}
     valid: set[str] = set()
     for setting in swept.settings():
@@ -84,7 +84,7 @@ def find_points(swept: SweptConfig, folder: Path) -> Points:
     return Points(_in_order(points, swept), skipped)
 
 
-def _in_order(points: tuple[Point, ...], swept: SweptConfig) -> tuple[Point, ...]:
+def _in_order(points: tuple[SweepPoint, ...], swept: SweptConfig) -> tuple[SweepPoint, ...]:
     """With a single factor, the config as it is comes where its value is listed."""
     if len(swept.sweep.factors) > 1:
         return points
@@ -124,7 +124,7 @@ def _check_repeats(swept: SweptConfig) -> None:
             seen[same] = value
 
 
-def _check_lineups(points: Sequence[Point]) -> None:
+def _check_lineups(points: Sequence[SweepPoint]) -> None:
     """Load every dataset and draw every sample that a point asks for, so that a wrong path is said now."""
     checked: set[str] = set()
     for point in points:
@@ -148,7 +148,7 @@ def value_of(config: RunConfig, factor: str) -> Any:
     return value
 
 
-def short_values(points: Sequence[Point]) -> dict[str, dict[Any, str]]:
+def short_values(points: Sequence[SweepPoint]) -> dict[str, dict[Any, str]]:
     """Factor -> its value -> what of it differs between `points`; of factors whose values are whole sections."""
     short: dict[str, dict[Any, str]] = {}
     for factor in dict.fromkeys(name for point in points for name in point.values):
@@ -174,11 +174,11 @@ def _section(value: Any) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _point(swept: SweptConfig, setting: Setting, label: str, config: RunConfig, folder: Path) -> Point:
+def _point(swept: SweptConfig, setting: Setting, label: str, config: RunConfig, folder: Path) -> SweepPoint:
     name = _name(setting)
     placed = config.model_copy(update={"runs_dir": folder, "run_id": name})
     values = {factor: _plain(value_of(config, factor)) for factor in swept.sweep.factors}
-    return Point(name, label, values, placed)
+    return SweepPoint(name, label, values, placed)
 
 
 def _name(setting: Setting) -> str:

@@ -31,7 +31,7 @@ from experiments.run.process import now
 from experiments.run.start import finish, resume, start
 from experiments.studies.folder import SweepFolder
 from experiments.studies.sweep.config import PointPreparer
-from experiments.studies.sweep.points import Point
+from experiments.studies.sweep.points import SweepPoint
 from experiments.terminal.progress import Reporter
 from indexing.modes import DEPTH, MODES
 
@@ -167,7 +167,7 @@ How = Literal["copied", "cut"]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CopiedCell:
     """A cell of another point. `how`: its records as they are, or cut down to fewer hits."""
 
     point: str
@@ -184,17 +184,17 @@ class Donor:
     measured: frozenset[str]
 
 
-def find_source(wanted: CellIdentity, donors: Sequence[Donor]) -> Source | None:
+def find_source(wanted: CellIdentity, donors: Sequence[Donor]) -> CopiedCell | None:
     """Where the records of a cell can be had: the same cell, else the one with the fewest hits that can be cut."""
     own = [(donor.name, cell) for donor in donors for cell in donor.cells if cell.planned.cell.key in donor.measured]
     for point, cell in own:
         if cell.whole == wanted.whole:
-            return Source(point, cell, "copied")
+            return CopiedCell(point, cell, "copied")
     larger = [(point, cell) for point, cell in own if cuts(cell, wanted)]
-    return Source(*min(larger, key=lambda one: one[1].k), "cut") if larger else None
+    return CopiedCell(*min(larger, key=lambda one: one[1].k), "cut") if larger else None
 
 
-def take_over(store: RunStore, wanted: CellIdentity, source: Source, donor: RunStore) -> int:
+def take_over(store: RunStore, wanted: CellIdentity, source: CopiedCell, donor: RunStore) -> int:
     """Put into the journal of `store` what it lacks of a cell and the donor has; how many records. Hold the folder.
 
     With the records of the same cell come the verdicts on them. Lines name the run they are now of.
@@ -209,7 +209,7 @@ def take_over(store: RunStore, wanted: CellIdentity, source: Source, donor: RunS
     return len(taken)
 
 
-def _records(wanted: CellIdentity, source: Source, donor: RunStore, missing: set[Key]) -> Iterator[RunRecord]:
+def _records(wanted: CellIdentity, source: CopiedCell, donor: RunStore, missing: set[Key]) -> Iterator[RunRecord]:
     cell, theirs = wanted.planned.cell, source.cell.planned.cell.key
     for record in donor.records():
         if record.cell.key != theirs or (cell.key, record.question_id) not in missing:
@@ -229,7 +229,7 @@ def _add(store: RunStore, name: str, lines: LineFormat[T], records: Sequence[T])
 
 
 def run_point(
-    point: Point, folder: SweepFolder, done: Sequence[str], preparer: PointPreparer, reporter: Reporter
+    point: SweepPoint, folder: SweepFolder, done: Sequence[str], preparer: PointPreparer, reporter: Reporter
 ) -> Leaderboard:
     """Begin the run of a point or go on with it; one that is finished is only derived anew.
 
@@ -289,7 +289,7 @@ def _take_over(
     return True
 
 
-def _take_cell(store: RunStore, cell: CellIdentity, source: Source, donor: RunStore, reporter: Reporter) -> None:
+def _take_cell(store: RunStore, cell: CellIdentity, source: CopiedCell, donor: RunStore, reporter: Reporter) -> None:
     """Where records come from is written down before they come, so that a kill leaves none of unknown origin."""
     planned = cell.planned.cell
     note = {"point": source.point, "how": source.how, "cell": source.cell.planned.cell.key}
@@ -321,7 +321,7 @@ class ExpectedCell:
 class ExpectedPoint:
     """`status`: `new`, or that of its run. `judging_usd`: what judging the asked cells would cost, None = unknown."""
 
-    point: Point
+    point: SweepPoint
     status: str
     cells: tuple[ExpectedCell, ...]
     judging_usd: float | None = 0.0
@@ -332,7 +332,7 @@ class ExpectedPoint:
         return total([*(one.usd for one in self.cells), self.judging_usd])
 
 
-def expect_points(points: Sequence[Point], folder: SweepFolder, reporter: Reporter) -> list[ExpectedPoint]:
+def expect_points(points: Sequence[SweepPoint], folder: SweepFolder, reporter: Reporter) -> list[ExpectedPoint]:
     """Work out, point by point in the order of asking, what a sweep would take. Makes no run folder.
 
     A point that is finished costs nothing; one that was begun is shown as if nothing of it were done.
@@ -351,9 +351,9 @@ def expect_points(points: Sequence[Point], folder: SweepFolder, reporter: Report
 
 def _expect(
     prepared: Prepared,
-    point: Point,
+    point: SweepPoint,
     there: Donor,
-    sources: Mapping[str, Source | None],
+    sources: Mapping[str, CopiedCell | None],
     folder: SweepFolder,
     reporter: Reporter,
 ) -> ExpectedPoint:
@@ -376,7 +376,7 @@ def _expect(
 
 
 def _costs(
-    prepared: Prepared, point: Point, asked: frozenset[str], folder: SweepFolder, reporter: Reporter
+    prepared: Prepared, point: SweepPoint, asked: frozenset[str], folder: SweepFolder, reporter: Reporter
 ) -> tuple[dict[str, Expectation], float | None]:
     """Cell key -> what asking it would take; and dollars of judging the answers of those cells."""
     # What runs beside the sweep used is known; once it is begun, what its own points used.

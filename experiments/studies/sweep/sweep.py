@@ -17,7 +17,7 @@ from experiments.studies.folder import SweepFolder
 from experiments.studies.sweep.config import PointPreparer, SweptConfig, folder_of, load_sweep, sweep_fingerprint
 from experiments.studies.sweep.curves import QUALITY, Curve, SweepRow, csv_text, curves_of, question_values, rows_of
 from experiments.studies.sweep.output import Sweep, print_sweep, summary_of
-from experiments.studies.sweep.points import Point, find_points
+from experiments.studies.sweep.points import SweepPoint, find_points
 from experiments.studies.sweep.run import expect_points, run_point
 from experiments.studies.sweep.tracked import curves_svg, track_rows
 from experiments.terminal.progress import Reporter
@@ -65,13 +65,13 @@ def run_sweep(config: Path, reporter: Reporter, *, dry_run: bool) -> Sweep:
     return done
 
 
-def asking_order(points: Sequence[Point]) -> list[Point]:
+def asking_order(points: Sequence[SweepPoint]) -> list[SweepPoint]:
     """The points as they are asked: those with the most hits first, so that the others can be cut from them."""
     return sorted(points, key=lambda point: -point.config.retrieval.k)
 
 
 def _run(
-    swept: SweptConfig, folder: SweepFolder, order: Sequence[Point], reporter: Reporter
+    swept: SweptConfig, folder: SweepFolder, order: Sequence[SweepPoint], reporter: Reporter
 ) -> dict[str, tuple[SweepRow, ...]]:
     """Point's name -> its rows."""
     rows: dict[str, tuple[SweepRow, ...]] = {}

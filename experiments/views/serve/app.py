@@ -37,7 +37,7 @@ from experiments.views.serve.pages import (
     static_text,
     wait_for,
 )
-from experiments.views.serve.runs import DAMAGE, Shelf, damage_text, in_order, run_json
+from experiments.views.serve.runs import DAMAGE, RunList, damage_text, in_order, run_json
 from experiments.views.serve.watch import RunProgress
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def build_app(
 
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     app.add_middleware(Shield, loopback=loopback, hosts=hosts)
-    pages = _Pages(Shelf(runs_dir), Reports(report_of), patience_seconds)
+    pages = _Pages(RunList(runs_dir), Reports(report_of), patience_seconds)
 
     @app.api_route("/", methods=_READING, response_model=None)
     async def index() -> Response:
@@ -184,7 +184,7 @@ def build_app(
 class _Pages:
     """The pages of runs. What may take long is done beside the replies, once however many ask for it."""
 
-    def __init__(self, shelf: Shelf, reports: Reports, patience_seconds: float | None) -> None:
+    def __init__(self, shelf: RunList, reports: Reports, patience_seconds: float | None) -> None:
         self.shelf = shelf
         self._reports = reports
         self._patience = patience_seconds

@@ -60,7 +60,7 @@ _BEING_READ = "its journal is being read for the first time; figures follow"
 
 
 @dataclass(slots=True)
-class Shelf:
+class RunList:
     """All runs in `runs_dir`. What was read is kept until its files change; nothing is ever written."""
 
     runs_dir: Path

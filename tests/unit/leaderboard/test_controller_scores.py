@@ -8,23 +8,23 @@ from arena.leaderboard.controllers import (
     RouteCount,
     summarise_controller_scores,
 )
-from arena.metrics.controllers import ControllerTally, GraderTally, RetrievalTally, Rewrite, RouteTally
+from arena.metrics.controllers import ControllerCounts, GraderCounts, RetrievalCounts, Rewrite, RouteCounts
 from arena.report.sections.controllers import controller_score_lines
 from arena.types import Cell
 
 ROUTER = Cell("adaptive", "hybrid", "fake:", {"policy": "classifier"})
 ROWS = [
-    (Cell("closed_book", "none", "fake:"), ControllerTally(routes=RouteTally(right={"q1": True, "q2": False}))),
-    (Cell("vanilla", "hybrid", "fake:"), ControllerTally(routes=RouteTally(right={"q1": True, "q2": True}))),
-    (Cell("ircot", "hybrid", "fake:"), ControllerTally(routes=RouteTally(right={"q1": True, "q2": True}))),
+    (Cell("closed_book", "none", "fake:"), ControllerCounts(routes=RouteCounts(right={"q1": True, "q2": False}))),
+    (Cell("vanilla", "hybrid", "fake:"), ControllerCounts(routes=RouteCounts(right={"q1": True, "q2": True}))),
+    (Cell("ircot", "hybrid", "fake:"), ControllerCounts(routes=RouteCounts(right={"q1": True, "q2": True}))),
 ]
-ROUTED = ControllerTally(
-    routes=RouteTally(taken={"q1": "B", "q2": "B", "q3": "C"}, needed={"q1": "C", "q2": "B", "q3": "B"})
+ROUTED = ControllerCounts(
+    routes=RouteCounts(taken={"q1": "B", "q2": "B", "q3": "C"}, needed={"q1": "C", "q2": "B", "q3": "B"})
 )
 
 
 def test_a_cell_that_decides_nothing_has_no_scores() -> None:
-    retrieving = ControllerTally(retrievals=RetrievalTally(retrievals=10, wasted=2))
+    retrieving = ControllerCounts(retrievals=RetrievalCounts(retrievals=10, wasted=2))
     assert summarise_controller_scores(Cell("vanilla", "hybrid", "fake:"), retrieving, ROWS) is None
 
 
@@ -63,9 +63,9 @@ def test_a_row_of_one_way_decides_nothing() -> None:
 
 
 def test_graders_and_rewrites_are_summed_up() -> None:
-    tally = ControllerTally(
-        graders={"evaluate": GraderTally(judged=10, gold=4, approved=3, approved_gold=2, undecided=1)},
-        retrievals=RetrievalTally(9, 5, 1, 3, [Rewrite(0.5, 1.0, 0.5), Rewrite(0.0, 0.5, 0.25)]),
+    tally = ControllerCounts(
+        graders={"evaluate": GraderCounts(judged=10, gold=4, approved=3, approved_gold=2, undecided=1)},
+        retrievals=RetrievalCounts(9, 5, 1, 3, [Rewrite(0.5, 1.0, 0.5), Rewrite(0.0, 0.5, 0.25)]),
     )
     scores = summarise_controller_scores(Cell("corrective", "hybrid", "fake:"), tally)
     assert scores == ControllerScores(
@@ -109,7 +109,7 @@ def test_a_router_is_read_as_too_cheap_and_too_dear() -> None:
 
 
 def test_a_grader_that_approves_nothing_has_no_precision() -> None:
-    tally = ControllerTally(graders={"evaluate": GraderTally(judged=2)})
+    tally = ControllerCounts(graders={"evaluate": GraderCounts(judged=2)})
     scores = summarise_controller_scores(Cell("corrective", "hybrid", "fake:"), tally)
     assert scores is not None
     assert next(controller_score_lines(scores)) == (

@@ -14,7 +14,7 @@ from arena.leaderboard.diagnosis import (
     typical_tokens,
 )
 from arena.leaderboard.schema import MetricSummary
-from arena.metrics.failures import Finding
+from arena.metrics.failures import FailureFinding
 from arena.report.names import marks_of
 from arena.report.sections.failures import diagnosis
 from arena.types import GOLD_MODE
@@ -42,7 +42,7 @@ def symptoms(**changes: float | None) -> dict[str, dict[str, float]]:
 
 
 def refused(times: int, of: int) -> FailureSummary:
-    return summarise_failures([Finding("false_abstention")] * times + [Finding("correct")] * (of - times))
+    return summarise_failures([FailureFinding("false_abstention")] * times + [FailureFinding("correct")] * (of - times))
 
 
 def names(*args: Any, **facts: Any) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arena.leaderboard.gap import GapSummary, Reader, gaps
+from arena.leaderboard.gap import GapSummary, ReaderCell, gaps
 from arena.leaderboard.metrics import QuestionResamples
 from arena.types import Cell, Question
 
@@ -13,19 +13,19 @@ IDS = tuple(f"q{place:03}" for place in range(100))
 RESAMPLES = QuestionResamples([Question(one, "?", "multi_hop", 2) for one in IDS], seed=0)
 
 
-def reader(strategy: str, mode: str, n_right: int, tokens: float | None = 2000.0, llm: str = "fake:") -> Reader:
-    return Reader(Cell(strategy, mode, llm, {}), IDS, (np.arange(100) < n_right).astype(np.float64), tokens)
+def reader(strategy: str, mode: str, n_right: int, tokens: float | None = 2000.0, llm: str = "fake:") -> ReaderCell:
+    return ReaderCell(Cell(strategy, mode, llm, {}), IDS, (np.arange(100) < n_right).astype(np.float64), tokens)
 
 
 CEILING_ROLE = ("oracle", "gold")
 FLOOR, CEILING = reader("closed_book", "none", 20), reader("oracle", "gold", 80)
 
 
-def of(*readers: Reader) -> list[GapSummary | None]:
+def of(*readers: ReaderCell) -> list[GapSummary | None]:
     return gaps(readers, RESAMPLES)
 
 
-def only(*readers: Reader) -> GapSummary:
+def only(*readers: ReaderCell) -> GapSummary:
     (found,) = [one for one in of(*readers) if one is not None]
     return found
 
@@ -74,7 +74,7 @@ def test_controls_are_those_of_the_same_model() -> None:
 
 
 def test_of_several_controls_those_with_the_cells_parameters_count() -> None:
-    def at(temperature: float, one: Reader) -> Reader:
+    def at(temperature: float, one: ReaderCell) -> ReaderCell:
         return replace(one, cell=replace(one.cell, params={"temperature": temperature}))
 
     cold, warm = at(0.0, FLOOR), at(1.0, reader("closed_book", "none", 40))
@@ -93,7 +93,7 @@ def test_a_gap_that_is_not_there_or_may_be_chance_is_withheld() -> None:
 
 
 def test_of_few_questions_a_gap_may_be_chance_too() -> None:
-    def on(n: int, one: Reader) -> Reader:
+    def on(n: int, one: ReaderCell) -> ReaderCell:
         return replace(one, ids=IDS[:n], values=np.full(n, float(one.role == CEILING_ROLE)))
 
     few, some = (only(*(on(n, one) for one in (reader("vanilla", "dense", 0), FLOOR, CEILING))) for n in (2, 12))
@@ -113,7 +113,7 @@ def test_only_questions_that_all_three_have_count() -> None:
     gap = only(replace(holed, values=values), FLOOR, CEILING)
     assert gap.n == 50
     assert gap.recovered == pytest.approx(1.0)
-    short = Reader(holed.cell, IDS[:30], np.ones(30), None)
+    short = ReaderCell(holed.cell, IDS[:30], np.ones(30), None)
     gap = only(short, FLOOR, CEILING)
     assert (gap.n, gap.per_thousand_tokens) == (30, None)
     assert gap.recovered == pytest.approx(1.0)

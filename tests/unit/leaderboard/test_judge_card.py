@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from arena.judges.reading import JudgeTally
+from arena.judges.reading import JudgeCounts
 from arena.leaderboard.judge_card import JudgeCard, summarise_judges
 from arena.metrics.case import JUDGE_FAILED, PARTLY_JUDGED
 from arena.types import JudgeMetric, Partial, Score, Verdict, VerdictPart
@@ -30,7 +30,7 @@ def verdict(
 
 
 def card_of(*added: tuple[Verdict, float | None, bool | None], models: Sequence[str] = ()) -> JudgeCard:
-    tally = JudgeTally()
+    tally = JudgeCounts()
     for one, em, human in added:
         tally.add(one, em=em, human=human)
     (card,) = summarise_judges(tally, models)
@@ -95,8 +95,8 @@ def test_a_metric_that_rates_no_answers_agrees_with_nobody() -> None:
 
 
 def test_two_settings_of_a_judge_are_two_cards() -> None:
-    tally = JudgeTally()
+    tally = JudgeCounts()
     for sha in ("judge_1", "judge_2"):
         tally.add(verdict("q1", 1.0, sha=sha), em=None, human=None)
     assert [card.judge_sha for card in summarise_judges(tally)] == ["judge_1", "judge_2"]
-    assert summarise_judges(JudgeTally()) == []
+    assert summarise_judges(JudgeCounts()) == []

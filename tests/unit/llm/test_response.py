@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, UsageMetadata
 
-from arena.llm.wire import Response, Usage, read_completion, read_finish_reason, read_message, read_text, read_usage
+from arena.llm.wire import (
+    Response,
+    TokenUsage,
+    read_completion,
+    read_finish_reason,
+    read_message,
+    read_text,
+    read_usage,
+)
 
 
 def test_text_blocks_are_joined_and_thinking_is_not_text() -> None:
@@ -55,25 +63,25 @@ def test_counts_are_kept_as_given() -> None:
         input_token_details=InputTokenDetails(cache_read=0),
         output_token_details=OutputTokenDetails(reasoning=3),
     )
-    assert read_usage(AIMessage("x", usage_metadata=usage)) == Usage(10, 4, 0, 3)
+    assert read_usage(AIMessage("x", usage_metadata=usage)) == TokenUsage(10, 4, 0, 3)
 
 
 @pytest.mark.parametrize(
     ("text", "counts", "usage"),
     [
-        ("x", (0, 0), Usage()),
-        ("", (7, 0), Usage(7, 0)),
-        ("", (0, 0), Usage(None, 0)),
-        ("x", (0, 2), Usage(None, 2)),
+        ("x", (0, 0), TokenUsage()),
+        ("", (7, 0), TokenUsage(7, 0)),
+        ("", (0, 0), TokenUsage(None, 0)),
+        ("x", (0, 2), TokenUsage(None, 2)),
     ],
 )
-def test_a_count_that_cannot_be_zero_is_unknown(text: str, counts: tuple[int, int], usage: Usage) -> None:
+def test_a_count_that_cannot_be_zero_is_unknown(text: str, counts: tuple[int, int], usage: TokenUsage) -> None:
     metadata = UsageMetadata(input_tokens=counts[0], output_tokens=counts[1], total_tokens=sum(counts))
     assert read_usage(AIMessage(text, usage_metadata=metadata)) == usage
 
 
 def test_no_usage_is_all_unknown() -> None:
-    assert read_usage(AIMessage("x")) == Usage(None, None, None, None)
+    assert read_usage(AIMessage("x")) == TokenUsage(None, None, None, None)
 
 
 @given(st.text(st.characters(codec=None)))
@@ -101,16 +109,16 @@ def test_the_words_of_a_refusal_are_a_reply() -> None:
 @pytest.mark.parametrize(
     ("response", "empty", "withheld"),
     [
-        (Response("x", Usage(), "stop"), False, False),
-        (Response("", Usage(), "stop"), True, False),
-        (Response(" \n", Usage(7, 1)), True, False),
-        (Response("", Usage(), "length"), False, False),
-        (Response("", Usage(), "max_tokens"), False, False),
-        (Response("", Usage(7, 9, None, 9), "stop"), False, False),
-        (Response("", Usage(7, 9, None, 0), "stop"), True, False),
-        (Response("", Usage(), "content_filter"), True, True),
-        (Response("", Usage(), "SAFETY"), True, True),
-        (Response("x", Usage(), "content_filter"), False, False),
+        (Response("x", TokenUsage(), "stop"), False, False),
+        (Response("", TokenUsage(), "stop"), True, False),
+        (Response(" \n", TokenUsage(7, 1)), True, False),
+        (Response("", TokenUsage(), "length"), False, False),
+        (Response("", TokenUsage(), "max_tokens"), False, False),
+        (Response("", TokenUsage(7, 9, None, 9), "stop"), False, False),
+        (Response("", TokenUsage(7, 9, None, 0), "stop"), True, False),
+        (Response("", TokenUsage(), "content_filter"), True, True),
+        (Response("", TokenUsage(), "SAFETY"), True, True),
+        (Response("x", TokenUsage(), "content_filter"), False, False),
     ],
 )
 def test_why_a_response_has_no_text(response: Response, empty: bool, withheld: bool) -> None:
@@ -126,7 +134,7 @@ def test_a_message_is_read_with_its_tokens() -> None:
 def test_a_completion_is_read() -> None:
     usage = {"prompt_tokens": 5, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}}
     found = read_completion({"choices": [{"text": "so \ud800", "finish_reason": "length"}], "usage": usage})
-    assert found == Response("so ?", Usage(5, 2, 4, None), "length")
+    assert found == Response("so ?", TokenUsage(5, 2, 4, None), "length")
 
 
 @given(st.dictionaries(st.text(), st.none() | st.lists(st.none() | st.dictionaries(st.text(), st.text()))))

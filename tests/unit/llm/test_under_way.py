@@ -14,7 +14,7 @@ import pytest
 from arena.config import LLMSettings
 from arena.errors import BudgetError, ModelSetupError, UserError
 from arena.llm.cache import ReplyCache
-from arena.llm.client import LLMClient, UnderWay
+from arena.llm.client import InFlight, LLMClient
 from arena.llm.limits import Budget
 from arena.protocols import Message
 from arena.types import LLMCall
@@ -98,7 +98,7 @@ def test_a_refused_key_lets_the_others_end_and_none_begin(tmp_path: Path) -> Non
 
 def test_a_request_that_is_given_up_is_under_way_no_more() -> None:
     async def run() -> None:
-        under_way = UnderWay()
+        under_way = InFlight()
         await under_way.none()
 
         async def given_up() -> None:

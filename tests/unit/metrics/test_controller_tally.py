@@ -5,14 +5,14 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.controllers import ControllerTally, GraderTally, RetrievalTally, Rewrite
+from arena.metrics.controllers import ControllerCounts, GraderCounts, RetrievalCounts, Rewrite
 from arena.types import GOLD_MODE, Decision, RunRecord
 from tests.samples import cell, failed
 from tests.unit.metrics.failures.chain_cases import case, record, retrieval
 
 
-def tally(*records: RunRecord) -> ControllerTally:
-    counted = ControllerTally()
+def tally(*records: RunRecord) -> ControllerCounts:
+    counted = ControllerCounts()
     for one in records:
         counted.add(case(one))
     return counted
@@ -28,7 +28,7 @@ def test_verdicts_are_held_against_the_gold_documents() -> None:
         graded(d1="correct", d3="correct", d4="incorrect"),
         graded(d1="ambiguous", d2="incorrect", d3="ambiguous", d4="correct"),
     )
-    assert counted.graders == {"evaluate": GraderTally(judged=7, gold=3, approved=3, approved_gold=1, undecided=2)}
+    assert counted.graders == {"evaluate": GraderCounts(judged=7, gold=3, approved=3, approved_gold=1, undecided=2)}
     assert counted.graders["evaluate"].precision == 1 / 3
     assert counted.graders["evaluate"].recall == 1 / 3
 
@@ -42,8 +42,8 @@ def test_a_grader_that_approves_nothing_has_no_precision() -> None:
 def test_what_has_no_gold_is_not_counted() -> None:
     unanswerable = replace(graded(d1="correct"), question_id="q5")
     assert tally(unanswerable).graders == {}
-    assert tally(unanswerable).retrievals == RetrievalTally()
-    assert tally(failed("q1")) == ControllerTally()
+    assert tally(unanswerable).retrievals == RetrievalCounts()
+    assert tally(failed("q1")) == ControllerCounts()
 
 
 def test_asking_again_is_worth_the_gold_it_adds() -> None:
@@ -56,18 +56,18 @@ def test_asking_again_is_worth_the_gold_it_adds() -> None:
         retrieval("d2", query="q, last"),
     )
     counted = tally(rewritten).retrievals
-    assert counted == RetrievalTally(
+    assert counted == RetrievalCounts(
         retrievals=4, wasted=2, needless=1, repeated=1, rewrites=[Rewrite(before=0.5, after=1.0, alone=0.5)]
     )
 
 
 def test_the_same_words_again_are_no_rewrite() -> None:
     counted = tally(record("x", ("d1",), retrieval("d1"), retrieval("d1")), record("x", ("d3",))).retrievals
-    assert counted == RetrievalTally(retrievals=3, wasted=2, repeated=1)
+    assert counted == RetrievalCounts(retrievals=3, wasted=2, repeated=1)
 
 
 def test_gold_that_is_handed_over_is_no_retrieval() -> None:
-    assert tally(record("x", of=cell("oracle", GOLD_MODE))).retrievals == RetrievalTally()
+    assert tally(record("x", of=cell("oracle", GOLD_MODE))).retrievals == RetrievalCounts()
 
 
 FOUND = st.lists(st.sampled_from(["d1", "d2", "d3", "d4"]), max_size=4, unique=True).map(tuple)

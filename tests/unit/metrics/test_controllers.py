@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.metrics.controllers import DecisionTally
+from arena.metrics.controllers import DecisionCounts
 from arena.types import Decision, RunRecord
 from tests.samples import answered, failed
 
@@ -25,8 +25,8 @@ def asked(*decisions: Decision, question_id: str = "q1") -> RunRecord:
     return replace(answered(question_id, "x", ("p1",)), decisions=decisions)
 
 
-def tally(*records: RunRecord) -> DecisionTally:
-    counted = DecisionTally()
+def tally(*records: RunRecord) -> DecisionCounts:
+    counted = DecisionCounts()
     for record in records:
         counted.add(record)
     return counted
@@ -93,7 +93,7 @@ def test_the_lowest_tier_is_the_cells() -> None:
 def test_failed_questions_are_not_counted() -> None:
     counted = tally(failed("q1"), asked(Decision("route", "B"), question_id="q2"))
     assert counted.questions == 1
-    assert tally(failed("q1")) == DecisionTally()
+    assert tally(failed("q1")) == DecisionCounts()
 
 
 @given(st.lists(st.lists(DECISIONS, max_size=6).map(lambda made: asked(*made)), max_size=6))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from arena.metrics.controllers import RouteTally, fixed_route, oracle_routes
+from arena.metrics.controllers import RouteCounts, fixed_route, oracle_routes
 from arena.types import Cell, Decision
 from tests.samples import failed
 from tests.unit.metrics.failures.chain_cases import case, record
@@ -17,16 +17,16 @@ ROWS = {
 }
 
 
-def right(**outcomes: bool) -> RouteTally:
-    return RouteTally(right=dict(outcomes))
+def right(**outcomes: bool) -> RouteCounts:
+    return RouteCounts(right=dict(outcomes))
 
 
-def rows(tallies: Mapping[str, RouteTally]) -> list[tuple[Cell, RouteTally]]:
+def rows(tallies: Mapping[str, RouteCounts]) -> list[tuple[Cell, RouteCounts]]:
     return [(ROWS[route], each) for route, each in tallies.items()]
 
 
 def test_the_way_taken_stands_beside_the_way_its_hops_ask_for() -> None:
-    routes = RouteTally()
+    routes = RouteCounts()
     routes.add(case(record("Mirelle Ostrand", decisions=(Decision("classify", "B"),))))
     routes.add(case(record("x", question_id="q3", decisions=(Decision("classify", "A"),))))
     routes.add(case(record("No answer", question_id="q2", abstained=True)))

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from arena.leaderboard.build import CellSummary, Leaderboard, build_leaderboard
 from arena.leaderboard.controllers import ControllerScores, ran_at, summarise_controllers
-from arena.metrics.controllers import DecisionTally
+from arena.metrics.controllers import DecisionCounts
 from arena.report.names import marks_of
 from arena.report.sections.controllers import controller_notes, controllers
 from arena.scoring import score_records
@@ -23,7 +23,7 @@ DECISIONS = {
 
 
 def deciding(**changes: object) -> CellSummary:
-    counted = DecisionTally()
+    counted = DecisionCounts()
     for question_id, decisions in DECISIONS.items():
         counted.add(replace(answered(question_id, "x"), decisions=decisions))
     facts = {
@@ -106,5 +106,5 @@ def test_the_leaderboard_holds_it_and_the_tier_that_was_run(dataset: Dataset) ->
 
 
 def test_without_a_judgement_only_the_control_flow_is_the_papers() -> None:
-    assert ran_at(DecisionTally(), "T2") == "T0"
-    assert ran_at(DecisionTally(), None) is None
+    assert ran_at(DecisionCounts(), "T2") == "T0"
+    assert ran_at(DecisionCounts(), None) is None

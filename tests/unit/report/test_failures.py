@@ -7,20 +7,20 @@ from rich.cells import cell_len
 
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.diagnosis import FailureCount, FailureSummary, summarise_failures
-from arena.metrics.failures import CLASSES, Finding
+from arena.metrics.failures import CLASSES, FailureFinding
 from arena.report.names import marks_of
 from arena.report.section import Block, rows_of
 from arena.report.sections.failures import failures
 from tests.unit.leaderboard.boards import board, printed, row
 
 FINDINGS = [
-    Finding("correct"),
-    Finding("rank_miss", 2, "d2"),
-    Finding("provider_failed"),
-    Finding("rank_miss", 1, "d1"),
-    Finding("correct"),
-    Finding("incomplete_chain", 2, "d2"),
-    Finding("format_only"),
+    FailureFinding("correct"),
+    FailureFinding("rank_miss", 2, "d2"),
+    FailureFinding("provider_failed"),
+    FailureFinding("rank_miss", 1, "d1"),
+    FailureFinding("correct"),
+    FailureFinding("incomplete_chain", 2, "d2"),
+    FailureFinding("format_only"),
 ]
 
 
@@ -53,11 +53,11 @@ def test_nothing_asked_is_an_empty_waterfall() -> None:
 
 def test_a_class_that_is_not_in_the_table_is_refused() -> None:
     with pytest.raises(KeyError):
-        summarise_failures([Finding("bad_luck")])
+        summarise_failures([FailureFinding("bad_luck")])
 
 
-@given(st.lists(st.builds(Finding, st.sampled_from(sorted(CLASSES)), st.sampled_from([None, 1, 2, 3]))))
-def test_the_waterfall_sums_to_the_questions(findings: list[Finding]) -> None:
+@given(st.lists(st.builds(FailureFinding, st.sampled_from(sorted(CLASSES)), st.sampled_from([None, 1, 2, 3]))))
+def test_the_waterfall_sums_to_the_questions(findings: list[FailureFinding]) -> None:
     summary = summarise_failures(findings)
     assert sum(count.n for count in summary.counts) == summary.n_questions == len(findings)
     assert sum(summary.broken_hops.values()) == sum(finding.hop is not None for finding in findings)
@@ -65,7 +65,7 @@ def test_the_waterfall_sums_to_the_questions(findings: list[Finding]) -> None:
 
 
 def test_classes_stand_below_and_cells_beside_each_other() -> None:
-    fewer = [Finding("index_miss", 1, "d1"), Finding("correct")]
+    fewer = [FailureFinding("index_miss", 1, "d1"), FailureFinding("correct")]
     cells = [
         row(name, "dense").model_copy(update={"failures": summarise_failures(found)})
         for name, found in (("vanilla", FINDINGS), ("ircot", fewer))
@@ -98,7 +98,7 @@ def test_each_class_that_occurs_is_explained_once() -> None:
 @pytest.mark.parametrize("width", [80, 140])
 @pytest.mark.parametrize("n_cells", [1, 30])
 def test_it_fits_a_terminal_and_a_pipe_gets_one_table(width: int, n_cells: int) -> None:
-    every = summarise_failures(Finding(name) for name in CLASSES)
+    every = summarise_failures(FailureFinding(name) for name in CLASSES)
     cells = [row(f"strategy_{n}").model_copy(update={"failures": every}) for n in range(n_cells)]
     text = shown(board(*cells), width, terminal=True)
     assert all(cell_len(line) <= width for line in text.splitlines())

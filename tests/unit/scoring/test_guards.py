@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.judges.reading import JudgeTally
+from arena.judges.reading import JudgeCounts
 from arena.leaderboard.diagnosis import guard_cells
 from arena.scoring import CellScores, ScoreTable, usage_of
 from arena.scoring.guards import ENOUGH_QUESTIONS, check_cells
@@ -119,7 +119,7 @@ def test_one_value_throughout_is_suspect_where_it_can_hardly_be_true(
 
 def judged(*cells: Sequence[tuple[float | None, float]]) -> list[list[str]]:
     """Guards of cells whose answers got these judge's scores and exact matches."""
-    tally, table = JudgeTally(), []
+    tally, table = JudgeCounts(), []
     for number, answers in enumerate(cells):
         cell = Cell(f"s{number}", "dense", "fake:")
         records = [replace(answered(f"q{place}", "x", ("d1",)), cell=cell) for place in range(len(answers))]

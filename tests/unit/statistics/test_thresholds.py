@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from arena.statistics.intervals import Resamples, draw_resamples, wilson_interval
 from arena.statistics.thresholds import (
-    Scored,
+    ScoreSample,
     auc_interval,
     choose,
     keeps_at_least,
@@ -19,13 +19,13 @@ from arena.statistics.thresholds import (
 SIDE = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12)
 
 
-def scored(wanted: list[float], unwanted: list[float]) -> Scored:
+def scored(wanted: list[float], unwanted: list[float]) -> ScoreSample:
     """One question a thing."""
     n = len(wanted) + len(unwanted)
-    return Scored(np.array(wanted + unwanted), np.arange(n) < len(wanted), np.arange(n))
+    return ScoreSample(np.array(wanted + unwanted), np.arange(n) < len(wanted), np.arange(n))
 
 
-def resamples(things: Scored, seed: int = 0, times: int = 300) -> Resamples:
+def resamples(things: ScoreSample, seed: int = 0, times: int = 300) -> Resamples:
     return draw_resamples(list(things.wanted), np.random.default_rng(seed), times)
 
 
@@ -57,7 +57,7 @@ def test_a_resample_weighs_each_question_as_often_as_it_was_drawn(wanted: list[f
         again = np.repeat(np.arange(things.scores.size), counts)
         if things.wanted[again].all() or not things.wanted[again].any():
             continue
-        mine = trade_off(Scored(things.scores[again], things.wanted[again], again))
+        mine = trade_off(ScoreSample(things.scores[again], things.wanted[again], again))
         assert auc == pytest.approx(mine.auc)
         reached = [np.mean(things.scores[again][things.wanted[again]] >= one) for one in curves.thresholds]
         assert kept == pytest.approx(reached)
@@ -133,7 +133,7 @@ def test_several_things_of_a_question_are_drawn_together() -> None:
     """Ten equal things of each question know no more than one: the interval is as wide."""
     noise = np.random.default_rng(5)
     one = scored(list(noise.normal(0.7, 1, 40)), list(noise.normal(0, 1, 40)))
-    ten = Scored(np.tile(one.scores, 10), np.tile(one.wanted, 10), np.tile(one.questions, 10))
+    ten = ScoreSample(np.tile(one.scores, 10), np.tile(one.wanted, 10), np.tile(one.questions, 10))
     drawn = resamples(one, times=1000)
     assert auc_interval(ten, drawn) == auc_interval(one, drawn)
     alone, together = (choose(things, largest_youden, drawn) for things in (one, ten))

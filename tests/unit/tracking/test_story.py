@@ -3,16 +3,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from arena.tracking.events import Event, events_of
-from arena.tracking.source import Texts
+from arena.tracking.source import CorpusTexts
 from arena.tracking.traces import spans_of
 from arena.types import Decision, LaneHit
 from tests.samples import DOCUMENTS, GOLD, QUESTIONS, answered, call, failed
 
-TEXTS = Texts({one.doc_id: one for one in DOCUMENTS}, {one.question_id: one for one in QUESTIONS}, GOLD)
+TEXTS = CorpusTexts({one.doc_id: one for one in DOCUMENTS}, {one.question_id: one for one in QUESTIONS}, GOLD)
 FOUND = {"failure": "incomplete_chain", "f1": 0.5, "usd": None}
 
 
-def story(texts: Texts = TEXTS) -> list[Event]:
+def story(texts: CorpusTexts = TEXTS) -> list[Event]:
     return events_of(answered("q1", "Mirelle Ostrand", ("d1", "d3")), FOUND, texts)
 
 
@@ -52,7 +52,7 @@ def test_of_a_piece_of_a_document_the_piece_is_shown() -> None:
 
 
 def test_without_the_dataset_ids_are_all_there_is() -> None:
-    question, retrieval, *_ = story(Texts())
+    question, retrieval, *_ = story(CorpusTexts())
     assert question.inputs == {"question": "q1"}
     assert retrieval.outputs[0]["page_content"] == "d1"
     assert "gold" not in retrieval.outputs[0]["metadata"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.datasets.ragrouter.editions import EDITIONS, edition_named
-from arena.datasets.ragrouter.load import Request, read_request
+from arena.datasets.ragrouter.load import RagRouterSource, read_request
 from arena.errors import DatasetError
 
 
@@ -22,14 +22,14 @@ from arena.errors import DatasetError
     ],
 )
 def test_configs_by_name(argument: str | None, name: str, musique: str | None) -> None:
-    assert read_request(argument) == Request(edition_named(name), musique)  # type: ignore[arg-type]
+    assert read_request(argument) == RagRouterSource(edition_named(name), musique)  # type: ignore[arg-type]
 
 
 def test_a_folder_ends_at_the_first_colon_after_one(tmp_path: Path) -> None:
     folder = tmp_path / "a:b"
     folder.mkdir()
-    assert read_request(str(folder)) == Request(folder)
-    assert read_request(f"{folder}:c:d.jsonl") == Request(folder, "c:d.jsonl")
+    assert read_request(str(folder)) == RagRouterSource(folder)
+    assert read_request(f"{folder}:c:d.jsonl") == RagRouterSource(folder, "c:d.jsonl")
 
 
 def test_a_folder_here_is_a_folder_even_with_the_name_of_a_config(
@@ -37,7 +37,7 @@ def test_a_folder_here_is_a_folder_even_with_the_name_of_a_config(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "legal").mkdir()
-    assert read_request("legal") == Request(Path("legal"))
+    assert read_request("legal") == RagRouterSource(Path("legal"))
     assert read_request("medical").source == edition_named("medical")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from arena.datasets import load_dataset
 from arena.datasets.ragrouter.editions import Edition, check_sizes, edition_named
-from arena.datasets.ragrouter.load import Request, load_request
+from arena.datasets.ragrouter.load import RagRouterSource, load_request
 from arena.errors import DatasetError
 from arena.types import Question
 from tests.unit.datasets.dataset_hub import hub_file, serving
@@ -68,7 +68,7 @@ def test_a_folder_that_is_a_part_gets_a_note_and_one_with_a_configs_name_is_refu
 
 def test_a_config_comes_from_the_hub_and_is_kept(tmp_path: Path) -> None:
     musique = write(tmp_path / "musique.jsonl", musique_records(), lines=True)
-    request = Request(SMALL, str(musique))
+    request = RagRouterSource(SMALL, str(musique))
     with serving(FILES) as hub:
         dataset = load_request(request, tmp_path / "cache", endpoint=hub.url)
     assert dataset.gold["q4"].supporting_ids == ("d2", "d1")
@@ -80,12 +80,12 @@ def test_a_config_whose_file_on_the_hub_is_another_is_refused(tmp_path: Path) ->
     changed = FILES | {"musique/Question.json": FILES["musique/Question.json"] + b"\n"}
     refused = r"'musique/Question\.json' of 'someone/questions' has .* refused"
     with serving(changed) as hub, pytest.raises(DatasetError, match=refused):
-        load_request(Request(SMALL), tmp_path, endpoint=hub.url)
+        load_request(RagRouterSource(SMALL), tmp_path, endpoint=hub.url)
 
 
 def test_a_config_whose_sizes_are_not_the_published_ones_is_refused(tmp_path: Path) -> None:
     musique = write(tmp_path / "musique.jsonl", musique_records(), lines=True)
-    request = Request(replace(SMALL, n_documents=5), str(musique))
+    request = RagRouterSource(replace(SMALL, n_documents=5), str(musique))
     with (
         serving(FILES) as hub,
         pytest.raises(DatasetError, match="config 'musique', but the sizes differ: documents: 4"),
@@ -96,7 +96,7 @@ def test_a_config_whose_sizes_are_not_the_published_ones_is_refused(tmp_path: Pa
 def test_without_a_hub_the_files_to_place_are_named(tmp_path: Path) -> None:
     assert MUSIQUE is not None
     with pytest.raises(DatasetError) as caught:
-        load_request(Request(MUSIQUE), tmp_path, endpoint="http://127.0.0.1:9")
+        load_request(RagRouterSource(MUSIQUE), tmp_path, endpoint="http://127.0.0.1:9")
     message = str(caught.value)
     assert message.startswith("cannot fetch 'musique/Corpus.json' of the dataset 'Chaplain0908/RAGRouter' from the hub")
     for part in ("Corpus.json and Question.json", "musique_ans_v1.0_dev.jsonl", "--dataset ragrouter:FOLDER"):

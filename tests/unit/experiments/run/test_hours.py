@@ -7,12 +7,12 @@ import pytest
 
 from arena.config import LLMSettings, RunConfig
 from arena.types import RunRecord
-from experiments.run.expectation import ModelWork, Pace, measured_paces, model_work
+from experiments.run.expectation import ModelWork, SecondsPerCall, measured_seconds, model_work
 from tests.samples import answered, call, small_dataset
 from tests.unit.experiments.made_runs import made_run
 
 MODEL = "openai:tern"
-PACE = Pace(3.0, 100, "r1")
+PACE = SecondsPerCall(3.0, 100, "r1")
 
 
 def test_hours_are_calls_at_the_measured_pace_over_those_in_flight() -> None:
@@ -54,5 +54,5 @@ def test_a_pace_is_that_of_the_last_finished_run_that_asked_the_model(tmp_path: 
     made_run(tmp_path / "r5", "world", small_dataset(), records(7.0, "openai:gull"))
     (tmp_path / "r6").mkdir()
     (tmp_path / "r6" / "manifest.json").write_text("no JSON")
-    assert measured_paces(tmp_path, {MODEL, "openai:auk"}) == {MODEL: Pace(2.0, 2, "r2")}
-    assert measured_paces(tmp_path / "none", {MODEL}) == {}
+    assert measured_seconds(tmp_path, {MODEL, "openai:auk"}) == {MODEL: SecondsPerCall(2.0, 2, "r2")}
+    assert measured_seconds(tmp_path / "none", {MODEL}) == {}

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from experiments.terminal.progress import (
-    CellTally,
+    CellCounts,
     Reporter,
-    RunTally,
+    RunCounts,
     duration_text,
     live_table,
     plain_lines,
@@ -20,10 +20,10 @@ from tests.patience import wait_until
 from tests.samples import answered, cell, failed
 
 
-def tally(total: int = 20, clock: Iterator[float] | None = None) -> RunTally:
-    cells = {cell().key: CellTally(("vanilla", "dense"), total)}
+def tally(total: int = 20, clock: Iterator[float] | None = None) -> RunCounts:
+    cells = {cell().key: CellCounts(("vanilla", "dense"), total)}
     times = clock or iter(lambda: 0.0, 1.0)
-    return RunTally(cells, lambda call: 0.25, lambda: next(times))
+    return RunCounts(cells, lambda call: 0.25, lambda: next(times))
 
 
 def every_second() -> Iterator[float]:
@@ -64,7 +64,7 @@ def test_a_line_comes_at_every_tenth() -> None:
 
 def test_a_line_comes_after_a_long_silence() -> None:
     said: list[str] = []
-    run = RunTally({cell().key: CellTally(("vanilla", "dense"), 1_000)}, lambda call: None, time.perf_counter)
+    run = RunCounts({cell().key: CellCounts(("vanilla", "dense"), 1_000)}, lambda call: None, time.perf_counter)
     with plain_lines(run, said.append, silence_seconds=0.05) as note:
         note(answered("q1", "x"))
         wait_until(lambda: said)

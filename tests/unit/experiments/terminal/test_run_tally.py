@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from arena.types import LLMCall
-from experiments.terminal.progress import CellTally, RunTally
+from experiments.terminal.progress import CellCounts, RunCounts
 from tests.samples import answered, call, cell, failed
 
 
@@ -12,14 +12,14 @@ def flat(asked: LLMCall) -> float | None:
     return 0.01 if asked.model == "fake:" else None
 
 
-def tally(kept: int = 0, seconds: list[float] | None = None) -> RunTally:
+def tally(kept: int = 0, seconds: list[float] | None = None) -> RunCounts:
     """Two cells of 4 questions; the clock says `seconds`, one after the other."""
     times = iter(seconds or [0.0] * 99)
     cells = {
-        cell("vanilla").key: CellTally(("vanilla", "dense"), 4, kept),
-        cell("ircot").key: CellTally(("ircot", "dense"), 4),
+        cell("vanilla").key: CellCounts(("vanilla", "dense"), 4, kept),
+        cell("ircot").key: CellCounts(("ircot", "dense"), 4),
     }
-    return RunTally(cells, flat, lambda: next(times))
+    return RunCounts(cells, flat, lambda: next(times))
 
 
 def test_records_are_counted_in_their_cell_and_in_the_whole() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from arena.metrics.case import Case
-from arena.metrics.failures import Finding, find_failure
+from arena.metrics.failures import FailureFinding, find_failure
 from arena.metrics.failures.waterfall import Missing, first_missing, furthest
 from arena.types import GOLD_MODE, Decision, Retrieval, RunRecord
 from tests.samples import cell
@@ -20,7 +20,7 @@ def of_chain(made: RunRecord, hops: int = 3) -> Case:
     return case(made, supporting_ids=tuple(sorted(CHAIN)), hop_order=CHAIN, hops=hops)
 
 
-def found(made: RunRecord) -> Finding:
+def found(made: RunRecord) -> FailureFinding:
     one = of_chain(made)
     return find_failure(one, scores(one))
 
@@ -45,7 +45,7 @@ def test_without_an_order_any_other_evidence_is_a_start() -> None:
     assert first_missing(case(record("x", ("d3",)), **unordered)) == Missing("d1", None, alone=True)
     assert first_missing(case(record("x"), supporting_ids=(), hop_order=None)) is None
     one = case(record("x", ("d2",)), **unordered)
-    assert find_failure(one, scores(one)) == Finding("incomplete_chain", None, "d1")
+    assert find_failure(one, scores(one)) == FailureFinding("incomplete_chain", None, "d1")
 
 
 @pytest.mark.parametrize(
@@ -65,58 +65,60 @@ def test_the_best_of_all_retrievals_counts(retrievals: list[Retrieval], place: s
 
 
 def test_a_later_hop_in_no_retrieval_breaks_the_chain_and_a_first_one_misses_the_index() -> None:
-    assert found(record("Sarn", ("d3", "d4"))) == Finding("incomplete_chain", 2, "d1")
-    assert found(record("Sarn", ("d4",))) == Finding("index_miss", 1, "d3")
-    assert found(record("Sarn", ("d1", "d2"))) == Finding("index_miss", 1, "d3")
+    assert found(record("Sarn", ("d3", "d4"))) == FailureFinding("incomplete_chain", 2, "d1")
+    assert found(record("Sarn", ("d4",))) == FailureFinding("index_miss", 1, "d3")
+    assert found(record("Sarn", ("d1", "d2"))) == FailureFinding("index_miss", 1, "d3")
 
 
 def test_evidence_among_the_candidates_was_ranked_too_low() -> None:
-    assert found(record("Sarn", ("d4",), retrieval("d4", beyond=("d3",)))) == Finding("rank_miss", 1, "d3")
-    assert found(record("Sarn", ("d3",), retrieval("d3", beyond=("d1",)))) == Finding("rank_miss", 2, "d1")
+    assert found(record("Sarn", ("d4",), retrieval("d4", beyond=("d3",)))) == FailureFinding("rank_miss", 1, "d3")
+    assert found(record("Sarn", ("d3",), retrieval("d3", beyond=("d1",)))) == FailureFinding("rank_miss", 2, "d1")
 
 
 def test_evidence_under_the_threshold_was_dropped_by_the_reranker() -> None:
-    assert found(record("Sarn", ("d3",), retrieval("d3", dropped=("d1",)))) == Finding("dropped_by_reranker", 2, "d1")
+    assert found(record("Sarn", ("d3",), retrieval("d3", dropped=("d1",)))) == FailureFinding(
+        "dropped_by_reranker", 2, "d1"
+    )
 
 
 def test_evidence_that_was_retrieved_and_not_shown_was_dropped_by_the_grader() -> None:
-    assert found(record("Sarn", ("d3",), retrieval("d3", "d1"))) == Finding("dropped_by_grader", 2, "d1")
+    assert found(record("Sarn", ("d3",), retrieval("d3", "d1"))) == FailureFinding("dropped_by_grader", 2, "d1")
     later = record("Sarn", ("d4",), retrieval("d4", "d3"), retrieval("d4"))
-    assert found(later) == Finding("dropped_by_grader", 1, "d3")
+    assert found(later) == FailureFinding("dropped_by_grader", 1, "d3")
 
 
 def test_evidence_for_which_there_was_no_room_met_a_cap() -> None:
     full = record("Sarn", ("d3",), retrieval("d3"), retrieval("d1"), decisions=(FULL,))
-    assert found(full) == Finding("stopped_by_cap", 2, "d1")
+    assert found(full) == FailureFinding("stopped_by_cap", 2, "d1")
 
 
 def test_a_capped_loop_is_to_blame_only_while_it_was_finding_gold() -> None:
     finding = record("Sarn", ("d3", "d1"), retrieval("d3"), retrieval("d1"), decisions=(CAPPED,))
-    assert found(finding) == Finding("stopped_by_cap", 3, "d2")
+    assert found(finding) == FailureFinding("stopped_by_cap", 3, "d2")
     stuck = record("Sarn", ("d3", "d1"), retrieval("d3"), retrieval("d1"), retrieval("d4"), decisions=(CAPPED,))
-    assert found(stuck) == Finding("incomplete_chain", 3, "d2")
+    assert found(stuck) == FailureFinding("incomplete_chain", 3, "d2")
     once = record("Sarn", ("d3",), retrieval("d3"), decisions=(CAPPED,))
-    assert found(once) == Finding("incomplete_chain", 2, "d1")
+    assert found(once) == FailureFinding("incomplete_chain", 2, "d1")
     by_itself = record("Sarn", ("d3", "d1"), retrieval("d3"), retrieval("d1"), decisions=(Decision("exit", "marker"),))
-    assert found(by_itself) == Finding("incomplete_chain", 3, "d2")
+    assert found(by_itself) == FailureFinding("incomplete_chain", 3, "d2")
 
 
 def test_what_a_control_keeps_back_is_no_fault_of_an_index() -> None:
     control = cell("oracle_minus_one_hop", GOLD_MODE)
-    assert found(record("Sarn", ("d1", "d2"), of=control)) == Finding("withheld_by_control", 1, "d3")
-    assert found(record("Sarn", ("d3", "d1"), of=control)) == Finding("withheld_by_control", 3, "d2")
+    assert found(record("Sarn", ("d1", "d2"), of=control)) == FailureFinding("withheld_by_control", 1, "d3")
+    assert found(record("Sarn", ("d3", "d1"), of=control)) == FailureFinding("withheld_by_control", 3, "d2")
 
 
 def test_whoever_never_asks_the_index_went_the_wrong_way() -> None:
     for decision in (Decision("classify", "A"), Decision("retrieve?", "no", changed=("evidence",))):
         silent = replace(record("Sarn", (), decisions=(decision,)), retrievals=())
-        assert found(silent) == Finding("wrong_route", 1, "d3")
+        assert found(silent) == FailureFinding("wrong_route", 1, "d3")
 
 
 def test_one_retrieval_for_several_hops_is_the_wrong_way() -> None:
     once = record("Sarn", ("d3",), retrieval("d3", beyond=("d1",)), decisions=(Decision("classify", "B"),))
-    assert found(once) == Finding("wrong_route", 2, "d1")
+    assert found(once) == FailureFinding("wrong_route", 2, "d1")
     single = of_chain(once, hops=1)
-    assert find_failure(single, scores(single)) == Finding("rank_miss", 2, "d1")
+    assert find_failure(single, scores(single)) == FailureFinding("rank_miss", 2, "d1")
     all_shown = record("Sarn", CHAIN, decisions=(Decision("classify", "B"),))
     assert found(all_shown).failure != "wrong_route"

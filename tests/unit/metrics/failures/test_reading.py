@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from arena.metrics.failures import Finding, find_failure
+from arena.metrics.failures import FailureFinding, find_failure
 from tests.unit.metrics.failures.chain_cases import case, record, scores
 
 
 def found(text: str, used: tuple[str, ...] = ("d1", "d2", "d3", "d4"), **changes: object) -> str:
     one = case(record(text, used), **changes)
     finding = find_failure(one, scores(one))
-    assert finding == Finding(finding.failure)
+    assert finding == FailureFinding(finding.failure)
     return finding.failure
 
 

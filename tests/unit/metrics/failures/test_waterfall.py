@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.metrics.case import ABSTAINED, JUDGE_FAILED, NOT_JUDGED, Case
-from arena.metrics.failures import CLASSES, Finding, find_failure
+from arena.metrics.failures import CLASSES, FailureFinding, find_failure
 from arena.types import Cell, Decision, Failure, Retrieval, Score
 from tests.samples import failed
 from tests.unit.metrics.failures.chain_cases import ASKED, CLOSED_BOOK, case, record, retrieval, scores
@@ -15,7 +15,7 @@ from tests.unit.metrics.failures.chain_cases import ASKED, CLOSED_BOOK, case, re
 SPENT = Decision("allowance", "spent", changed=("answer",))
 
 
-def found(of: Case, *, judge_due: bool = False) -> Finding:
+def found(of: Case, *, judge_due: bool = False) -> FailureFinding:
     return find_failure(of, scores(of), judge_due)
 
 
@@ -30,19 +30,21 @@ def found(of: Case, *, judge_due: bool = False) -> Finding:
 )
 def test_a_failed_record_is_a_fault_of_the_system(failure: Failure, expected: str) -> None:
     for question_id in ("q1", "q4", "q5"):
-        assert found(case(replace(failed(question_id), failure=failure))) == Finding(expected)
+        assert found(case(replace(failed(question_id), failure=failure))) == FailureFinding(expected)
 
 
 def test_right_is_correct() -> None:
-    assert found(case(record("Ostrand"))) == Finding("correct")
-    assert found(case(record("Mirelle Ostrand", (), of=CLOSED_BOOK))) == Finding("correct")
+    assert found(case(record("Ostrand"))) == FailureFinding("correct")
+    assert found(case(record("Mirelle Ostrand", (), of=CLOSED_BOOK))) == FailureFinding("correct")
 
 
 def test_right_without_evidence_is_from_memory_only_if_no_passage_says_it() -> None:
-    assert found(case(record("Mirelle Ostrand", ("d1",)))) == Finding("answered_without_evidence")
-    assert found(case(record("Mirelle Ostrand", ("d1", "d3")))) == Finding("correct")
-    assert found(case(record("Mirelle Ostrand", ("d4",)), supporting_ids=(), hop_order=None)) == Finding("correct")
-    assert found(case(record("Mirelle Ostrand", ("elsewhere",)))) == Finding("correct")
+    assert found(case(record("Mirelle Ostrand", ("d1",)))) == FailureFinding("answered_without_evidence")
+    assert found(case(record("Mirelle Ostrand", ("d1", "d3")))) == FailureFinding("correct")
+    assert found(case(record("Mirelle Ostrand", ("d4",)), supporting_ids=(), hop_order=None)) == FailureFinding(
+        "correct"
+    )
+    assert found(case(record("Mirelle Ostrand", ("elsewhere",)))) == FailureFinding("correct")
 
 
 @pytest.mark.parametrize(
@@ -50,50 +52,52 @@ def test_right_without_evidence_is_from_memory_only_if_no_passage_says_it() -> N
 )
 def test_right_in_another_form_is_form(text: str) -> None:
     for used in ((), ("d1", "d2")):
-        assert found(case(record(text, used))) == Finding("format_only")
+        assert found(case(record(text, used))) == FailureFinding("format_only")
 
 
 def test_an_answer_that_only_repeats_the_question_is_not_right_in_another_form() -> None:
     """Question 1 asks about the Orlen Weir, and a wide alias may be just that."""
     gold = ("Mirelle Ostrand", "Orlen Weir")
     assert found(case(record("the Orlen Weir near its source"), answers=gold)).failure != "format_only"
-    assert found(case(record("at the Orlen Weir, Mirelle Ostrand"), answers=gold)) == Finding("format_only")
+    assert found(case(record("at the Orlen Weir, Mirelle Ostrand"), answers=gold)) == FailureFinding("format_only")
 
 
 def test_nearly_all_of_a_long_name_is_form() -> None:
     gold = ("Royal Guild of Glassblowers",)
-    assert found(case(record("Guild of Glassblowers"), answers=gold)) == Finding("format_only")
+    assert found(case(record("Guild of Glassblowers"), answers=gold)) == FailureFinding("format_only")
     assert found(case(record("Guild of Weavers"), answers=gold)).failure != "format_only"
 
 
 def test_the_unanswerable_is_to_be_refused() -> None:
-    assert found(case(record("No answer", (), question_id="q5", abstained=True))) == Finding("correct_abstention")
-    assert found(case(record("Mirelle Ostrand", ("d2",), question_id="q5"))) == Finding("false_answer")
+    assert found(case(record("No answer", (), question_id="q5", abstained=True))) == FailureFinding(
+        "correct_abstention"
+    )
+    assert found(case(record("Mirelle Ostrand", ("d2",), question_id="q5"))) == FailureFinding("false_answer")
 
 
 def test_a_cell_that_writes_nothing_is_asked_for_evidence_only() -> None:
-    assert found(case(record(None))) == Finding("evidence_found")
-    assert found(case(record(None, ("d1",)))) == Finding("incomplete_chain", 2, "d2")
-    assert found(case(record(None, ("d4",), question_id="q5"))) == Finding("unscored")
-    assert found(case(record(None, ("d4",)), supporting_ids=(), hop_order=None)) == Finding("unscored")
+    assert found(case(record(None))) == FailureFinding("evidence_found")
+    assert found(case(record(None, ("d1",)))) == FailureFinding("incomplete_chain", 2, "d2")
+    assert found(case(record(None, ("d4",), question_id="q5"))) == FailureFinding("unscored")
+    assert found(case(record(None, ("d4",)), supporting_ids=(), hop_order=None)) == FailureFinding("unscored")
 
 
 def test_what_an_allowance_ended_is_stopped_by_it_unless_it_came_out_right() -> None:
-    assert found(case(record("Tammerhold", ("d1",), decisions=(SPENT,)))) == Finding("stopped_by_cap", 2, "d2")
-    assert found(case(record("Tammerhold", decisions=(SPENT,)))) == Finding("stopped_by_cap")
-    assert found(case(record("Ostrand", decisions=(SPENT,)))) == Finding("correct")
+    assert found(case(record("Tammerhold", ("d1",), decisions=(SPENT,)))) == FailureFinding("stopped_by_cap", 2, "d2")
+    assert found(case(record("Tammerhold", decisions=(SPENT,)))) == FailureFinding("stopped_by_cap")
+    assert found(case(record("Ostrand", decisions=(SPENT,)))) == FailureFinding("correct")
 
 
 @pytest.mark.parametrize("abstained", [False, True])
 def test_closed_book_has_no_evidence_to_misread(abstained: bool) -> None:
-    assert found(case(record("Sarn", (), of=CLOSED_BOOK, abstained=abstained))) == Finding("not_in_memory")
+    assert found(case(record("Sarn", (), of=CLOSED_BOOK, abstained=abstained))) == FailureFinding("not_in_memory")
 
 
 def test_refusing_with_all_evidence_in_sight_is_false() -> None:
-    assert found(case(record("No answer", abstained=True))) == Finding("false_abstention")
-    assert found(case(record("No answer", ("d1",), abstained=True))) == Finding("incomplete_chain", 2, "d2")
+    assert found(case(record("No answer", abstained=True))) == FailureFinding("false_abstention")
+    assert found(case(record("No answer", ("d1",), abstained=True))) == FailureFinding("incomplete_chain", 2, "d2")
     nothing_named = case(record("No answer", abstained=True), supporting_ids=(), hop_order=None)
-    assert found(nothing_named) == Finding("false_abstention")
+    assert found(nothing_named) == FailureFinding("false_abstention")
 
 
 @pytest.mark.parametrize(
@@ -112,12 +116,12 @@ def test_refusing_with_all_evidence_in_sight_is_false() -> None:
 def test_of_a_summary_only_the_judge_can_tell(score: Score | None, due: bool, expected: str) -> None:
     summary = case(record("Quarrymen founded Brellin in winter.", ("d2", "d3"), question_id="q4"))
     given_scores = {} if score is None else {score.metric: score}
-    assert find_failure(summary, given_scores, due) == Finding(expected)
+    assert find_failure(summary, given_scores, due) == FailureFinding(expected)
 
 
 def test_a_summary_that_was_refused_needs_no_judge() -> None:
     refused = record("No answer", ("d2", "d3"), question_id="q4", abstained=True)
-    assert found(case(refused), judge_due=True) == Finding("false_abstention")
+    assert found(case(refused), judge_due=True) == FailureFinding("false_abstention")
 
 
 IDS = ("d1", "d2", "d3", "d4", "elsewhere")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from strategies.self_rag.selection import Scored
-from strategies.self_rag.state import Beam, Branch, Candidate, Critique, Draft, Reading
+from strategies.self_rag.selection import ScoredCandidate
+from strategies.self_rag.state import Beam, Branch, Candidate, Critique, Draft, Reflection
 from tests.unit.strategies.self_rag.shelf import PASSAGES
 
 
-def hard(label: str) -> Reading:
-    return Reading(label, {label: 1.0}, "T0")
+def hard(label: str) -> Reflection:
+    return Reflection(label, {label: 1.0}, "T0")
 
 
 def candidate(
@@ -28,5 +28,5 @@ def candidate(
     return Candidate(branch, Draft(text, critique, logprob, done=done))
 
 
-def scored(text: str, score: float, passage: str | None = "d1") -> Scored:
-    return Scored(candidate(text, passage), score)
+def scored(text: str, score: float, passage: str | None = "d1") -> ScoredCandidate:
+    return ScoredCandidate(candidate(text, passage), score)

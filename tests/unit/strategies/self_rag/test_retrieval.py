@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from arena.types import Tier
 from strategies.self_rag.graph import decide
 from strategies.self_rag.params import SelfRagParams
-from strategies.self_rag.state import Reading
+from strategies.self_rag.state import Reflection
 
 SOFT = SelfRagParams()
 HARD = SelfRagParams(constraints="hard")
 
 
-def reading(probabilities: Mapping[str, float], tier: Tier = "T1") -> Reading:
-    return Reading(max(probabilities, key=lambda label: probabilities[label]), probabilities, tier)
+def reading(probabilities: Mapping[str, float], tier: Tier = "T1") -> Reflection:
+    return Reflection(max(probabilities, key=lambda label: probabilities[label]), probabilities, tier)
 
 
 def test_a_share_above_delta_retrieves_though_no_is_likelier() -> None:
@@ -52,7 +52,7 @@ def test_the_papers_delta_is_the_papers_only_with_its_model(params: SelfRagParam
 
 @pytest.mark.parametrize("label", ["yes", "no"])
 def test_a_label_alone_decides_without_a_threshold(label: str) -> None:
-    action, decision = decide(Reading(label, {label: 1.0}, "T0"), SOFT, evidence=False)
+    action, decision = decide(Reflection(label, {label: 1.0}, "T0"), SOFT, evidence=False)
     assert (action, decision.choice, decision.score, decision.threshold) == (label, label, None, None)
 
 
@@ -63,22 +63,22 @@ def test_below_delta_the_likelier_of_no_and_continue_is_taken() -> None:
 
 
 def test_without_evidence_there_is_nothing_to_go_on_with() -> None:
-    action, decision = decide(Reading("continue", {"continue": 1.0}, "T2"), SOFT, evidence=False)
+    action, decision = decide(Reflection("continue", {"continue": 1.0}, "T2"), SOFT, evidence=False)
     assert (action, decision.choice) == ("no", "no")
 
 
 def test_hard_constraints_look_at_the_label_alone() -> None:
-    likely = Reading("no", {"yes": 0.49, "no": 0.51}, "T1")
+    likely = Reflection("no", {"yes": 0.49, "no": 0.51}, "T1")
     assert decide(likely, SOFT, evidence=False)[0] == "yes"
     action, decision = decide(likely, HARD, evidence=False)
     assert (action, decision.threshold) == ("no", None)
 
 
 def test_under_hard_constraints_a_token_that_was_not_emitted_does_not_retrieve() -> None:
-    assert decide(Reading(None, {"yes": 0.4, "no": 0.1}, "T2"), HARD, evidence=False)[0] == "no"
+    assert decide(Reflection(None, {"yes": 0.4, "no": 0.1}, "T2"), HARD, evidence=False)[0] == "no"
 
 
 @pytest.mark.parametrize("params", [SOFT, HARD])
 def test_an_unreadable_decision_retrieves_and_says_so(params: SelfRagParams) -> None:
-    action, decision = decide(Reading(None, {}, "T0"), params, evidence=True)
+    action, decision = decide(Reflection(None, {}, "T0"), params, evidence=True)
     assert (action, decision.choice) == ("yes", "unreadable")

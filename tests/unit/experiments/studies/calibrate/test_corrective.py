@@ -7,13 +7,13 @@ import pytest
 
 from arena.errors import ConfigError
 from arena.types import Dataset, RunRecord
-from experiments.studies.calibrate.separation import Finding, open_dev_run
+from experiments.studies.calibrate.separation import TargetCalibration, open_dev_run
 from experiments.studies.calibrate.thresholds import calibrate_corrective
 from tests.unit.experiments.studies.calibrate.evaluated import CELL, evaluated, overlapping
 from tests.unit.experiments.studies.calibrate.lookups import dev, lookups, run_of
 
 
-def found(folder: Path, dataset: Dataset, records: list[RunRecord]) -> Finding:
+def found(folder: Path, dataset: Dataset, records: list[RunRecord]) -> TargetCalibration:
     return calibrate_corrective(open_dev_run(run_of(folder, dataset, records).folder))
 
 

@@ -7,7 +7,7 @@ import pytest
 from arena.errors import ConfigError
 from arena.statistics.intervals import Interval
 from arena.types import Dataset, RunRecord
-from experiments.studies.calibrate.separation import Finding, open_dev_run
+from experiments.studies.calibrate.separation import TargetCalibration, open_dev_run
 from experiments.studies.calibrate.thresholds import calibrate_rerank
 from tests.unit.experiments.studies.calibrate.lookups import (
     GOLD,
@@ -23,7 +23,7 @@ from tests.unit.experiments.studies.calibrate.lookups import (
 )
 
 
-def found(folder: Path, dataset: Dataset, records: list[RunRecord]) -> Finding:
+def found(folder: Path, dataset: Dataset, records: list[RunRecord]) -> TargetCalibration:
     return calibrate_rerank(open_dev_run(run_of(folder, dataset, records).folder))
 
 

@@ -10,7 +10,7 @@ from arena.errors import ConfigError
 from arena.statistics.intervals import Interval
 from arena.types import Cell, Dataset, Decision, Question, RunRecord
 from experiments.studies.calibrate.router import calibrate_router
-from experiments.studies.calibrate.separation import Finding, open_dev_run
+from experiments.studies.calibrate.separation import TargetCalibration, open_dev_run
 from tests.unit.experiments.studies.calibrate.lookups import GOLD, dev, lookups, record, retrieved, run_of
 
 ROUTER = Cell("adaptive", "hybrid", "fake:", {"policy": "classifier", "judge": "probabilities", "cost_bias": 0.0})
@@ -22,7 +22,7 @@ WAYS = {
 NEARLY_B, SURELY_C = {"A": 0.0, "B": 0.4, "C": 0.6}, {"A": 0.0, "B": 0.05, "C": 0.95}
 
 
-def found(folder: Path, dataset: Dataset, records: list[RunRecord]) -> Finding:
+def found(folder: Path, dataset: Dataset, records: list[RunRecord]) -> TargetCalibration:
     return calibrate_router(open_dev_run(run_of(folder, dataset, records).folder))
 
 

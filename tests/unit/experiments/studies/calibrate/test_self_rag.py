@@ -7,7 +7,7 @@ import pytest
 
 from arena.errors import ConfigError
 from arena.types import Cell, Dataset, Decision, Question, RunRecord
-from experiments.studies.calibrate.separation import Finding, open_dev_run
+from experiments.studies.calibrate.separation import TargetCalibration, open_dev_run
 from experiments.studies.calibrate.thresholds import calibrate_self_rag
 from tests.unit.experiments.studies.calibrate.lookups import dev, lookups, record, run_of
 
@@ -21,7 +21,7 @@ def decided(question: Question, share: float | None) -> RunRecord:
     return record(CELL, question, text="right", decisions=[later, first])
 
 
-def found(folder: Path, dataset: Dataset, records: list[RunRecord]) -> Finding:
+def found(folder: Path, dataset: Dataset, records: list[RunRecord]) -> TargetCalibration:
     return calibrate_self_rag(open_dev_run(run_of(folder, dataset, records).folder))
 
 

@@ -7,11 +7,11 @@ import pytest
 from arena.config import RunConfig, validate_config
 from arena.errors import ConfigError
 from experiments.studies.equalize.contestants import (
-    Contestant,
+    EqualizedEntry,
     Unit,
-    allowance_knob,
+    adjustable_settings,
+    allowance_setting,
     config_under,
-    knobs_of,
     run_name,
     start_list,
 )
@@ -22,8 +22,8 @@ def config(*strategies: str, **more: object) -> RunConfig:
     return validate_config({"strategies": list(strategies), "modes": ["dense", "hybrid"], **more}, "test")
 
 
-def contestant(entry: str) -> Contestant:
-    return Contestant(entry, "dense", find_variant(entry))
+def contestant(entry: str) -> EqualizedEntry:
+    return EqualizedEntry(entry, "dense", find_variant(entry))
 
 
 def test_entries_are_told_apart_by_what_they_search_and_ask() -> None:
@@ -73,18 +73,18 @@ def test_names_of_runs_differ_and_are_short() -> None:
     ],
 )
 def test_knobs_are_what_changes_the_spending(entry: str, unit: Unit, names: list[str]) -> None:
-    knobs = knobs_of(config("vanilla"), contestant(entry), unit, n_passages=240)
+    knobs = adjustable_settings(config("vanilla"), contestant(entry), unit, n_passages=240)
     assert [one.name for one in knobs] == names
     assert all(one.low <= one.own <= one.high for one in knobs)
 
 
 def test_an_allowance_bounds_strategies_that_ask_more_than_once() -> None:
     base = config("vanilla", allowance={"calls": 12})
-    assert allowance_knob(base, contestant("vanilla"), "tokens", 900.0, 1000.0) is None
-    assert allowance_knob(base, contestant("ircot"), "usd", 0.1, 0.2) is None
-    tokens = allowance_knob(base, contestant("ircot"), "tokens", 900.0, 1000.0)
+    assert allowance_setting(base, contestant("vanilla"), "tokens", 900.0, 1000.0) is None
+    assert allowance_setting(base, contestant("ircot"), "usd", 0.1, 0.2) is None
+    tokens = allowance_setting(base, contestant("ircot"), "tokens", 900.0, 1000.0)
     assert tokens is not None
     assert (tokens.name, tokens.high, tokens.own) == ("allowance.tokens", 2000, 900)
-    calls = allowance_knob(base, contestant("ircot"), "calls", 20.0, 30.0)
+    calls = allowance_setting(base, contestant("ircot"), "calls", 20.0, 30.0)
     assert calls is not None
     assert calls.high == 12

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from experiments.studies.equalize.contestants import Contestant, Knob, Setting
-from experiments.studies.equalize.search import Point, Solution, solve
+from experiments.studies.equalize.contestants import AdjustableSetting, EqualizedEntry, Setting
+from experiments.studies.equalize.search import Solution, SpendingPoint, solve
 from strategies import find_variant
 
-K = Knob("retrieval.k", 1, 50, 5)
-SENTENCES = Knob("max_sentences", 1, 30, 8)
-CAP = Knob("allowance.tokens", 1, 20_000, 3_000)
+K = AdjustableSetting("retrieval.k", 1, 50, 5)
+SENTENCES = AdjustableSetting("max_sentences", 1, 30, 8)
+CAP = AdjustableSetting("allowance.tokens", 1, 20_000, 3_000)
 
 Cost = Callable[[Setting], float]
 
 
-def solved(cost: Cost, target: float, *knobs: Knob, cap: Knob | None = None, tolerance: float = 0.05) -> Solution:
-    def measure(setting: Setting) -> Point:
-        return Point(setting, cost(setting), 10, 0, 0, "run")
+def solved(
+    cost: Cost, target: float, *knobs: AdjustableSetting, cap: AdjustableSetting | None = None, tolerance: float = 0.05
+) -> Solution:
+    def measure(setting: Setting) -> SpendingPoint:
+        return SpendingPoint(setting, cost(setting), 10, 0, 0, "run")
 
-    contestant = Contestant("ircot", "dense", find_variant("ircot"))
+    contestant = EqualizedEntry("ircot", "dense", find_variant("ircot"))
     return solve(contestant, knobs, target, tolerance, measure, lambda _: cap)
 
 

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 import pytest
 
 from arena.errors import ConfigError
-from experiments.studies.equalize.contestants import Contestant
-from experiments.studies.equalize.search import Choice, Point, Solution, choose_target
+from experiments.studies.equalize.contestants import EqualizedEntry
+from experiments.studies.equalize.search import Solution, SpendingPoint, TargetChoice, choose_target
 from strategies import find_variant
 
-CHEAP, DEAR, DEAREST = (Contestant(name, "dense", find_variant(name)) for name in ("vanilla", "corrective", "ircot"))
+CHEAP, DEAR, DEAREST = (
+    EqualizedEntry(name, "dense", find_variant(name)) for name in ("vanilla", "corrective", "ircot")
+)
 OWN = {CHEAP: 100.0, DEAR: 400.0, DEAREST: 900.0}
 
 
-def chosen(most: float, given: float | None = None, adjustable: Sequence[Contestant] = tuple(OWN)) -> Choice:
+def chosen(most: float, given: float | None = None, adjustable: Sequence[EqualizedEntry] = tuple(OWN)) -> TargetChoice:
     """The cheap one can spend `most` at most; the others whatever is asked."""
 
     def solve_all(target: float) -> list[Solution]:
@@ -27,8 +29,8 @@ def chosen(most: float, given: float | None = None, adjustable: Sequence[Contest
     return choose_target(given, {one: point(spent) for one, spent in OWN.items()}, adjustable, solve_all)
 
 
-def point(spent: float) -> Point:
-    return Point({}, spent, 10, 0, 0, "run")
+def point(spent: float) -> SpendingPoint:
+    return SpendingPoint({}, spent, 10, 0, 0, "run")
 
 
 def test_the_dearest_is_the_target_where_all_reach_it() -> None:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from arena.accounting import Account, Spend, Total
 from arena.metrics.case import FAILED
 from arena.scoring import CellScores, Usage
-from arena.scoring.guards import Finding
+from arena.scoring.guards import GuardReason
 from arena.types import Cell, Question, Score
-from experiments.studies.gate.cells import Scored
+from experiments.studies.gate.cells import ScoredCell
 from tests.samples import cell
 
 Column = Mapping[str, float | Score]
@@ -33,10 +33,10 @@ def scored(
     usd: Mapping[str, float | None] | None = None,
     seconds: Mapping[str, float] | None = None,
     failed: Sequence[str] = (),
-    guards: Sequence[Finding] = (),
+    guards: Sequence[GuardReason] = (),
     judges: Mapping[str, str | None] | None = None,
     usage: dict[str, Usage] | None = None,
-) -> Scored:
+) -> ScoredCell:
     """A cell. `scores`: metric -> question id -> a value, or a whole score; every one of a `failed` question failed.
 
     `usage`: instead of one made of `tokens`, `usd` and `seconds`.
@@ -66,7 +66,7 @@ def scored(
             truncated=False,
             hits=5,
         )
-    return Scored(made, guards, judges or {})
+    return ScoredCell(made, guards, judges or {})
 
 
 def _score(metric: str, value: float | Score) -> Score:

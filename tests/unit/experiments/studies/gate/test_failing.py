@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from arena.leaderboard.metrics import QuestionResamples
-from experiments.studies.gate.cells import Scored
+from experiments.studies.gate.cells import ScoredCell
 from experiments.studies.gate.checks import failing_checks
 from experiments.studies.gate.margins import margin_checks
 from experiments.studies.gate.policy import Policy
@@ -13,7 +13,7 @@ N = 120
 SELDOM_RIGHT = column([1.0] * 6 + [0.0] * (N - 6))
 
 
-def failed(count: int) -> Scored:
+def failed(count: int) -> ScoredCell:
     """A cell that is right on 5 % of the questions; the last `count` failed."""
     return scored({"answer_em": SELDOM_RIGHT}, failed=list(SELDOM_RIGHT)[N - count :])
 

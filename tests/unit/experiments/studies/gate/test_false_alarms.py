@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from arena.leaderboard.metrics import QuestionResamples
 from arena.types import Cell
-from experiments.studies.gate.cells import Scored
+from experiments.studies.gate.cells import ScoredCell
 from experiments.studies.gate.margins import margin_checks
 from experiments.studies.gate.policy import Policy
 from tests.unit.experiments.studies.gate.scored_cells import column, questions, scored
@@ -89,7 +89,7 @@ def turned(rng: np.random.Generator, values: Values, count: int) -> Values:
     return after
 
 
-def as_scored(run: Run) -> list[Scored]:
+def as_scored(run: Run) -> list[ScoredCell]:
     return [
         scored(
             {name: column(cell[name].tolist()) for name in SCORES},

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from arena.metrics.case import NOT_JUDGED
-from arena.scoring.guards import Finding
+from arena.scoring.guards import GuardReason
 from arena.types import Score
-from experiments.studies.gate.cells import Scored
+from experiments.studies.gate.cells import ScoredCell
 from experiments.studies.gate.checks import Check, floor_checks
 from experiments.studies.gate.policy import ALONE, Bounds, Policy
 from tests.unit.experiments.studies.gate.scored_cells import column, scored
 
 
-def checks_of(cell: Scored, policy: Policy) -> dict[str, Check]:
+def checks_of(cell: ScoredCell, policy: Policy) -> dict[str, Check]:
     return {check.metric: check for check in floor_checks([("vanilla/dense", cell)], policy)}
 
 
@@ -67,7 +67,7 @@ def test_what_was_not_judged_decides_nothing() -> None:
 
 
 def test_what_a_guard_calls_invalid_reaches_no_floor() -> None:
-    cell = scored({"hit_at_5": hits(40)}, guards=[Finding("no_hits", "nothing was found")])
+    cell = scored({"hit_at_5": hits(40)}, guards=[GuardReason("no_hits", "nothing was found")])
     floors = {"hit_at_5": 0.1}
     assert checks_of(cell, Policy(floors=floors))["hit_at_5"].outcome == "fail"
     assert checks_of(cell, Policy(floors=floors, invalid="inconclusive"))["hit_at_5"].outcome == "inconclusive"

@@ -15,10 +15,10 @@ from experiments.studies.gate.output import (
     figures_of,
     headline,
     reasons,
-    spelt_out,
     verdict_junit,
     verdict_markdown,
     write_gate,
+    xml_text,
 )
 from experiments.studies.gate.policy import Policy
 from experiments.terminal.tables import Console
@@ -120,7 +120,7 @@ def test_junit_has_one_case_per_check_and_reads_as_xml() -> None:
 
 
 def test_what_xml_cannot_hold_is_spelt_out() -> None:
-    assert spelt_out("a\tb\nc\x0b\x7f\ufffe") == "a\tb\nc\\x0b\x7f\\ufffe"
+    assert xml_text("a\tb\nc\x0b\x7f\ufffe") == "a\tb\nc\\x0b\x7f\\ufffe"
 
 
 def test_the_verdict_is_printed_as_a_table_or_as_json() -> None:

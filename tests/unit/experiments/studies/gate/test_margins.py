@@ -8,9 +8,9 @@ import pytest
 
 from arena.leaderboard.metrics import QuestionResamples
 from arena.metrics.case import ABSTAINED, FAILED, NOT_JUDGED, PARTLY_JUDGED
-from arena.scoring.guards import Finding
+from arena.scoring.guards import GuardReason
 from arena.types import Partial, Score
-from experiments.studies.gate.cells import Scored
+from experiments.studies.gate.cells import ScoredCell
 from experiments.studies.gate.checks import Check
 from experiments.studies.gate.margins import margin_checks
 from experiments.studies.gate.policy import Policy
@@ -21,7 +21,7 @@ RESAMPLES = QuestionResamples(questions(N), 0)
 HALF = [1.0, 0.0] * (N // 2)
 
 
-def checks_of(new: Scored, old: Scored, policy: Policy | None = None) -> dict[str, Check]:
+def checks_of(new: ScoredCell, old: ScoredCell, policy: Policy | None = None) -> dict[str, Check]:
     checks = margin_checks([("vanilla/dense", new, old)], policy or Policy(), RESAMPLES, 0)
     return {check.metric: check for check in checks}
 
@@ -132,7 +132,7 @@ def test_what_only_one_of_them_has_a_score_for_is_counted() -> None:
 
 
 def test_what_a_guard_calls_invalid_cannot_pass() -> None:
-    broken = Finding("constant_metric", "0.5 everywhere", "answer_f1")
+    broken = GuardReason("constant_metric", "0.5 everywhere", "answer_f1")
     sound, invalid = scored({"answer_f1": column(HALF)}), scored({"answer_f1": column(HALF)}, guards=[broken])
     check = checks_of(invalid, sound)["answer_f1"]
     assert (check.outcome, check.why) == ("fail", "invalid in the run: 0.5 everywhere")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from experiments.studies.router.data import Taken
-from experiments.studies.router.measure import BIASES, Evaluation, HeldOut, PolicyRow, Routed, evaluate
+from experiments.studies.router.measure import BIASES, HeldOut, PolicyRow, Routed, RouterEvaluation, evaluate
 from strategies.adaptive import Label
 
 STEPS: Mapping[Label, int] = {"A": 0, "B": 1, "C": 4}
@@ -24,11 +24,11 @@ FOUR = (
 )
 
 
-def found(bias: float = 0.0, questions: tuple[Routed, ...] = FOUR) -> Evaluation:
+def found(bias: float = 0.0, questions: tuple[Routed, ...] = FOUR) -> RouterEvaluation:
     return evaluate(HeldOut("by hand", questions), bias, 0)
 
 
-def row(policy: str, of: Evaluation | None = None) -> PolicyRow:
+def row(policy: str, of: RouterEvaluation | None = None) -> PolicyRow:
     return next(one for one in (of or found()).policies if one.policy == policy)
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from arena.errors import UnknownNameError
 from experiments.cli.main import main
 from experiments.studies.strategies.facts import (
-    Setting,
+    SettingFacts,
     StrategyFacts,
     facts_text,
     list_facts,
@@ -27,7 +27,7 @@ ROUTER = StrategyFacts(
     needs=("an index", "a model"),
     paper="A. Author, A Paper, 2024",
     decides=("route: which way",),
-    settings=(Setting("bias", "number from 0 to 1", "0.5", "cost bias (paper section 3)"),),
+    settings=(SettingFacts("bias", "number from 0 to 1", "0.5", "cost bias (paper section 3)"),),
     clauses=(
         Clause("It routes.", "implemented", "as told"),
         Clause("It is trained.", "left out", "no weights"),

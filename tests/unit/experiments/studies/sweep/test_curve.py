@@ -17,7 +17,7 @@ from arena.leaderboard.schema import MetricSummary
 from arena.types import Question
 from experiments.studies.sweep.curves import MEASURED, Curve, SweepRow, csv_text, curves_of
 from experiments.studies.sweep.output import Sweep, print_sweep
-from experiments.studies.sweep.points import Point, Points, short_values
+from experiments.studies.sweep.points import Points, SweepPoint, short_values
 from experiments.studies.sweep.tracked import curves_svg
 from experiments.terminal.tables import Console
 from tests.unit.leaderboard.boards import row
@@ -33,7 +33,7 @@ def at(k: int, scores: np.ndarray[Any, Any], **others: Any) -> tuple[SweepRow, t
     cell = row("vanilla", "dense").model_copy(update={"metrics": {"answer_f1": summary}})
     values = {"retrieval.k": k, **others}
     name = "_".join(f"{key}-{value}" for key, value in values.items())
-    point = Point(name, name, values, RunConfig(dataset="world"))
+    point = SweepPoint(name, name, values, RunConfig(dataset="world"))
     return SweepRow(point, cell, 0, MEASURED, "run_0", "2026-01-01", {}, None), (IDS, scores)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.views.serve.runs import Shelf
+from experiments.views.serve.runs import RunList
 from tests.unit.experiments.studies.review.reviewed_runs import reviewed_run
 
 
@@ -16,7 +16,7 @@ def test_only_the_name_of_a_run_finds_it(tmp_path: Path, jsonl_folder: Path, nam
     for other in (runs / ".half", tmp_path / "outside", tmp_path):
         other.mkdir(exist_ok=True)
         (other / "manifest.json").write_text("{}")
-    shelf = Shelf(runs)
+    shelf = RunList(runs)
     assert shelf.find(name) is None
     found = shelf.find("r1")
     assert found is not None
@@ -29,13 +29,13 @@ def test_a_link_that_leads_out_of_the_folder_is_no_run_of_it(tmp_path: Path, jso
     reviewed_run(tmp_path / "outside", jsonl_folder)
     (runs / "link").symlink_to(tmp_path / "outside", target_is_directory=True)
     (runs / "again").symlink_to(runs / "r1", target_is_directory=True)
-    assert set(Shelf(runs).stores()) == {"r1", "again"}
-    assert Shelf(runs).find("link") is None
+    assert set(RunList(runs).stores()) == {"r1", "again"}
+    assert RunList(runs).find("link") is None
 
 
 def test_a_finished_run_is_read_again_when_its_leaderboard_changes(tmp_path: Path, jsonl_folder: Path) -> None:
     store = reviewed_run(tmp_path / "r1", jsonl_folder)
-    shelf = Shelf(tmp_path)
+    shelf = RunList(tmp_path)
     (first,) = shelf.progress()
     best = first.best("answer_f1")
     assert best is not None
@@ -60,10 +60,10 @@ def test_the_oracle_does_not_compete(tmp_path: Path, jsonl_folder: Path) -> None
     board = json.loads(store.leaderboard_json())
     board["cells"][0]["retrieval_mode"] = "gold"
     store.write_leaderboard(json.dumps(board))
-    best = Shelf(tmp_path).progress()[0].best("retrieval_recall")
+    best = RunList(tmp_path).progress()[0].best("retrieval_recall")
     assert best is not None
     assert best[0].strategy == "corrective"
-    assert Shelf(tmp_path).progress()[0].best("unknown") is None
+    assert RunList(tmp_path).progress()[0].best("unknown") is None
 
 
 def test_the_floor_is_never_the_best(tmp_path: Path, jsonl_folder: Path) -> None:
@@ -72,4 +72,4 @@ def test_the_floor_is_never_the_best(tmp_path: Path, jsonl_folder: Path) -> None
     for cell in board["cells"]:
         cell |= {"strategy": "closed_book", "retrieval_mode": "none"}
     store.write_leaderboard(json.dumps(board))
-    assert Shelf(tmp_path).progress()[0].best("answer_f1") is None
+    assert RunList(tmp_path).progress()[0].best("answer_f1") is None
