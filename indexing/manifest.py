@@ -8,7 +8,6 @@ A sample of an index's own vectors, kept beside it: each must still find the pas
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -19,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.errors import DatasetError, IndexMismatchError
 from arena.files import file_sha256, read_json, read_regular
+from arena.identity import canonical_json, short_hash
 from arena.protocols import Vectors
 from arena.types import Document, Passage
 from indexing.engines import Engine
@@ -75,15 +75,12 @@ def _content_sha256(path: Path) -> str:
             content = read_json(path)
         except ValueError:
             return file_sha256(path)
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return short_hash(canonical_json(content, ascii_only=True), 64)
     return file_sha256(path)
 
 
 MANIFEST = "manifest.json"
 REBUILD = "`arena index build` makes a matching one"
-
-
-_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 
 
 class IndexIdentity(BaseModel):
@@ -104,8 +101,7 @@ class IndexIdentity(BaseModel):
     @property
     def fingerprint(self) -> str:
         """Short name of this identity, fit for a folder."""
-        canonical = _CANONICAL.encode(self.model_dump())
-        return f"index-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
+        return f"index-{short_hash(canonical_json(self.model_dump()))}"
 
     def differences(self, wanted: IndexIdentity) -> list[str]:
         """One line for each setting in which this index is not the wanted one, naming both values."""
@@ -162,7 +158,7 @@ def corpus_fingerprint(documents: Iterable[Document]) -> str:
     """
     digest = hashlib.sha256()
     for document in sorted(documents, key=lambda d: d.doc_id):
-        line = _CANONICAL.encode([document.doc_id, document.title, document.text])
+        line = canonical_json([document.doc_id, document.title, document.text])
         try:
             digest.update(line.encode() + b"\n")
         except UnicodeEncodeError as error:
@@ -177,7 +173,7 @@ def passages_fingerprint(passages: Iterable[Passage]) -> str:
     """Changes with any id or span, and with the order of the passages."""
     digest = hashlib.sha256()
     for passage in passages:
-        line = _CANONICAL.encode([passage.passage_id, passage.start_char, passage.end_char])
+        line = canonical_json([passage.passage_id, passage.start_char, passage.end_char])
         digest.update(line.encode() + b"\n")
     return f"sha256:{digest.hexdigest()}"
 

@@ -5,14 +5,13 @@ What an index is to be: checked documents, cut into passages, and the identity t
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from arena.errors import DatasetError, IndexMismatchError
+from arena.identity import canonical_json, short_hash
 from arena.types import Document, Passage
 from indexing.bm25 import words_identity
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking, indexed_text, passages_of
@@ -46,7 +45,7 @@ class IndexPlan:
         if not (url or path):
             return self.identity.fingerprint
         place = [url and url.rstrip("/"), path if path in (None, MEMORY) else str(Path(path).resolve())]
-        return f"{self.identity.fingerprint}-{hashlib.sha256(json.dumps(place).encode()).hexdigest()[:8]}"
+        return f"{self.identity.fingerprint}-{short_hash(canonical_json(place, ascii_only=True), 8)}"
 
 
 def plan_index(

@@ -11,7 +11,6 @@ Settings that may come from a calibration, and whose judgements they were chosen
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
@@ -22,6 +21,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from arena.errors import AllowanceSpent, StrategyError
+from arena.identity import short_hash
 from arena.protocols import Tools
 from arena.types import Attempt, Decision, Task, Tier
 from strategies.answer import TEMPLATES
@@ -145,7 +145,7 @@ class StrategySpec:
     def prompts_sha(self) -> str:
         """16 hex digits that change with any prompt of the strategy or of the shared final answer."""
         texts = "\0".join((*TEMPLATES, *self.prompts))
-        return hashlib.sha256(texts.encode()).hexdigest()[:16]
+        return short_hash(texts)
 
 
 CALIBRATED = "calibrated"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,6 +24,7 @@ from arena.config.settings import (
     SampleConfig,
     Settings,
 )
+from arena.identity import canonical_json, short_hash
 from arena.text import REASONING_MARKS
 
 _SPEED_AND_PLACE: Mapping[str, tuple[str, ...]] = {
@@ -142,5 +141,4 @@ class RunConfig(Settings):
 
 def fingerprint(prefix: str, fields: Mapping[str, Any]) -> str:
     """`PREFIX_` and 16 hex digits of the SHA-256 of the canonical JSON of `fields`."""
-    canonical = json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return f"{prefix}_{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
+    return f"{prefix}_{short_hash(canonical_json(fields, compact=True))}"

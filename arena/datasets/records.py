@@ -26,6 +26,7 @@ from typing import Any, BinaryIO, TypeVar
 from arena.datasets.files import PARQUET, open_data
 from arena.errors import DatasetError
 from arena.files import DECODER, fault_of
+from arena.identity import canonical_json, short_hash
 from arena.types import Dataset, Document, Gold, Question
 
 MOST_HOPS = 100
@@ -247,7 +248,7 @@ class Pool:
 
     def add(self, title: str, text: str) -> str:
         """The `doc_id` of this paragraph, which joins the pool unless it is there."""
-        doc_id = "p" + hashlib.sha256(f"{title}\x1f{text}".encode()).hexdigest()[:12]
+        doc_id = "p" + short_hash(f"{title}\x1f{text}", 12)
         document = self._documents.setdefault(doc_id, Document(doc_id, title, text))
         if (document.title, document.text) != (title, text):
             raise DatasetError(f"two different paragraphs, {document.title!r} and {title!r}, share the id {doc_id!r}")
@@ -286,7 +287,7 @@ def fingerprint(documents: Sequence[Document], questions: Sequence[Question], go
     ):
         digest.update(f"{section}\n".encode())
         for record in records:
-            line = json.dumps(record, default=_as_object, sort_keys=True, separators=(",", ":"))
+            line = canonical_json(record, ascii_only=True, compact=True, default=_as_object)
             digest.update(f"{line}\n".encode())
     return f"ds_{digest.hexdigest()[:16]}"
 

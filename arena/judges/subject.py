@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from arena.identity import canonical_json, short_hash
 from arena.metrics.answer import worth_of_abstaining
 from arena.metrics.case import (
     ABSTAINED,
@@ -57,8 +56,8 @@ class Subject:
     @property
     def sha(self) -> str:
         """16 hex digits of the SHA-256 of all of it."""
-        canonical = json.dumps([self.question, self.answer, self.reference, list(self.texts.items())])
-        return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:16]
+        everything = [self.question, self.answer, self.reference, list(self.texts.items())]
+        return short_hash(canonical_json(everything, ascii_only=True, in_order=True))
 
 
 def subject_of(case: Case) -> Subject:

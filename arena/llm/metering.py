@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from arena.identity import canonical_json, short_hash
 from arena.llm.faults import Fault
 from arena.llm.wire import Response
 from arena.protocols import Message, ModelRequest
@@ -92,4 +91,4 @@ class Metering:
 def prompt_sha(prompt: str | Sequence[Message]) -> str:
     """16 hex digits of the SHA-256 of the prompt as canonical JSON: roles, contents and their order, or the text."""
     plain = prompt if isinstance(prompt, str) else [[message.role, message.content] for message in prompt]
-    return hashlib.sha256(json.dumps(plain, separators=(",", ":")).encode()).hexdigest()[:16]
+    return short_hash(canonical_json(plain, ascii_only=True, compact=True, in_order=True))

@@ -10,13 +10,13 @@ Events as MLflow's spans.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from arena.errors import TrackingError
+from arena.identity import short_hash
 from arena.store import key_of
 from arena.tracking.events import Event, events_of
 from arena.tracking.server import Server
@@ -31,7 +31,7 @@ _TOLD = ("failure", "em", "f1", "recall")
 
 def trace_id_of(mlflow_run: str, question_id: str) -> str:
     """The trace of a question in an MLflow run: always the same, so that writing it twice makes one."""
-    return f"tr-{hashlib.sha256(f'{mlflow_run} {question_id}'.encode()).hexdigest()[:32]}"
+    return f"tr-{short_hash(f'{mlflow_run} {question_id}', 32)}"
 
 
 def trace_info(
@@ -136,7 +136,7 @@ def _span(event: Event, trace_id: str, span_id: str, parent: str | None, start_n
 
 
 def _span_id(trace_id: str, place: int) -> str:
-    return hashlib.sha256(f"{trace_id} {place}".encode()).hexdigest()[:16]
+    return short_hash(f"{trace_id} {place}")
 
 
 def _json(value: Any) -> str:

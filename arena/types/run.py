@@ -5,14 +5,13 @@ What one metric says of one question, and what a judge said that it is made of.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
+from arena.identity import canonical_json, short_hash
 from arena.text import ends_in_reasoning, without_reasoning
 from arena.types.data import Scalar
 from arena.types.evidence import Activity, Retrieval, ShownDocument, held_up_seconds
@@ -281,10 +280,8 @@ class Cell:
     @property
     def key(self) -> str:
         """Readable identity, unique for every difference in the fields."""
-        canonical = json.dumps(
-            [self.strategy, self.retrieval_mode, self.llm, dict(self.params)], sort_keys=True, ensure_ascii=False
-        )
-        return f"{self.strategy}/{self.retrieval_mode}/{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
+        canonical = canonical_json([self.strategy, self.retrieval_mode, self.llm, dict(self.params)])
+        return f"{self.strategy}/{self.retrieval_mode}/{short_hash(canonical, 8)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from typing import Any, NoReturn, Protocol
 import anyio
 
 from arena.errors import ConfigError, StrategyError
+from arena.identity import short_hash
 from arena.network import redacted
 from arena.protocols import Retriever
 from arena.types import (
@@ -265,4 +266,4 @@ def _first(result: Mapping[Any, Any], names: tuple[str, ...]) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(well_formed(text).encode()).hexdigest()[:16]
+    return short_hash(well_formed(text))

@@ -12,7 +12,6 @@ One embedded text as bytes: a checksum, four counts, then float32 and int32 numb
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 import struct
 import threading
@@ -28,6 +27,7 @@ import numpy as np
 from filelock import FileLock
 
 from arena.errors import ConfigError, storage_advice
+from arena.identity import canonical_json, short_hash
 from arena.protocols import SparseVector, Vectors
 from indexing.embedding.embedder import ENCODING, Encoded, Encoder, Identity, Provenance, TimedEncoded, require_finite
 
@@ -101,10 +101,8 @@ class EmbeddingCache:
 
     def __init__(self, root: Path, identity: Identity) -> None:
         """Open or create the file of this identity under `root`. Raises `ConfigError` when that cannot be done."""
-        self._identity = json.dumps(
-            {"format": FORMAT, "encoding": ENCODING, **identity}, sort_keys=True, ensure_ascii=False
-        )
-        self.path = root / f"{hashlib.sha256(self._identity.encode()).hexdigest()[:16]}.sqlite"
+        self._identity = canonical_json({"format": FORMAT, "encoding": ENCODING, **identity})
+        self.path = root / f"{short_hash(self._identity)}.sqlite"
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._do(lambda connection: None)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from arena.errors import ConfigError, UnknownNameError, WeightsError
 from arena.files import read_json, write_whole
+from arena.identity import canonical_json, short_hash
 from arena.types import well_formed
 from indexing.bm25 import Bm25
 from indexing.embedding import bge_m3, devices, embedder, sentence_transformer
@@ -182,7 +183,7 @@ def _known_by(kind: str, folder: Path, settings: EmbeddingSettings, name: str) -
         "libraries": {library: _version(library) for library in _LIBRARIES},
         "code": [hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest() for module in _OWN],
     }
-    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:16]
+    return short_hash(canonical_json(decisive, ascii_only=True))
 
 
 def _version(library: str) -> str | None:

@@ -7,7 +7,6 @@ The three complexity labels, and a file that gives each question its own.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal, Self, get_args
@@ -16,6 +15,7 @@ from pydantic import Field, computed_field, model_validator
 
 from arena.errors import ConfigError
 from arena.files import parse_json
+from arena.identity import short_hash
 from strategies.base import CALIBRATED, CalibratedParams, TrainedModel
 from strategies.ircot.graph import IrcotParams
 
@@ -33,7 +33,7 @@ def router_sha(folder: Path) -> str:
             f"router {str(folder)!r} cannot be read ({error.strerror}): it has no router.json; make one with "
             "`arena train-router RUN --out FOLDER`"
         ) from None
-    return hashlib.sha256(content).hexdigest()[:16]
+    return short_hash(content)
 
 
 Label = Literal["A", "B", "C"]
@@ -56,7 +56,7 @@ def labels_sha(path: Path) -> str:
     """16 hex digits that change with the file. Raises as `read_labels` does."""
     content = _bytes(path)
     _labels(path, content)
-    return hashlib.sha256(content).hexdigest()[:16]
+    return short_hash(content)
 
 
 def _labels(path: Path, written: bytes) -> Mapping[str, Label]:

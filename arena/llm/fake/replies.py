@@ -14,7 +14,6 @@ question, from the simple to the complex.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -25,6 +24,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 
+from arena.identity import canonical_json, short_hash
 from arena.llm.fake.judging import answer, content_words, judged_form, titled_passages
 from arena.llm.fake.script import REFUSAL, FaultName, Rule
 
@@ -297,5 +297,4 @@ def _logprobs(
 
 
 def _digest(value: object) -> str:
-    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+    return short_hash(canonical_json(value, ascii_only=True, compact=True, default=str))

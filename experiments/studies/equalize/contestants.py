@@ -7,7 +7,6 @@ The settings that change what a strategy spends, in the order in which they are 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Literal
 
 from arena.config import RunConfig
 from arena.errors import ConfigError
+from arena.identity import short_hash
 from arena.leaderboard.build import CellSummary
 from arena.report.figures import per_question_text, usd_text
 from strategies import Variant, find_variant
@@ -43,7 +43,7 @@ class EqualizedEntry:
         safe = _UNSAFE.sub("-", f"{self.entry}-{self.mode}").strip("-.")
         if safe == f"{self.entry}-{self.mode}" and len(safe) <= _NAME_CHARS:
             return safe
-        told_apart = hashlib.sha256(f"{self.entry} {self.mode}".encode()).hexdigest()[:6]
+        told_apart = short_hash(f"{self.entry} {self.mode}", 6)
         return f"{safe[: _NAME_CHARS - 7]}-{told_apart}"
 
 

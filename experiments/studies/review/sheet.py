@@ -22,6 +22,7 @@ from typing import Literal
 
 from arena.errors import ConfigError
 from arena.files import write_whole
+from arena.identity import short_hash
 from arena.judges.subject import subject_of
 from arena.metrics.case import Case
 from arena.plan import Key
@@ -185,7 +186,7 @@ class ReviewRow:
 
 def run_tag(run: PastRun) -> str:
     """What the ids of all rows of a run begin with."""
-    return "r" + hashlib.sha256(f"{run.store.run_id}\n{run.manifest['started']}".encode()).hexdigest()[:6]
+    return "r" + short_hash(f"{run.store.run_id}\n{run.manifest['started']}", 6)
 
 
 def review_rows(run: PastRun, wanted: Collection[Key] | None = None) -> Iterator[ReviewRow]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 
 from arena.config import RunConfig, validate_config
 from arena.errors import ConfigError, UnknownNameError, UserError
+from arena.identity import canonical_json, short_hash
 from experiments.run.contestants import read_entries
 from experiments.studies.sweep.config import Setting, SweptConfig
 from indexing.modes import MODES
@@ -187,7 +187,7 @@ def _name(setting: Setting) -> str:
     safe = _UNSAFE.sub("-", text)[:_NAME_CHARS].strip("-.")
     if safe == text:
         return safe
-    return f"{safe[: _NAME_CHARS - 9]}-{hashlib.sha256(_canonical(setting).encode()).hexdigest()[:8]}"
+    return f"{safe[: _NAME_CHARS - 9]}-{short_hash(_canonical(setting), 8)}"
 
 
 def _reason(path: Path, label: str, error: UserError) -> str:
@@ -202,4 +202,4 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-_canonical = partial(json.dumps, sort_keys=True, ensure_ascii=False, default=str)
+_canonical = partial(canonical_json, default=str)
