@@ -153,7 +153,7 @@ def read_official_gold(path: Path) -> tuple[OfficialGold, ...]:
     places: dict[tuple[str, bool], str] = {}
     gold: list[OfficialGold] = []
     for row in read_records(path):
-        record = _gold_predictions(row)
+        record = _official_gold(row)
         key = (record.question_id, record.answerable)
         if key in places:
             state = "answerable" if record.answerable else "unanswerable"
@@ -218,7 +218,7 @@ def _require_twins(places: dict[tuple[str, bool], str]) -> None:
             )
 
 
-def _gold_predictions(row: FileRow) -> OfficialGold:
+def _official_gold(row: FileRow) -> OfficialGold:
     question_id = row.identifier("id")
     if row.optional("answerable", bool) is False:
         return OfficialGold(question_id, (), (), answerable=False)

@@ -66,11 +66,11 @@ class JudgeProtocol:
 RATINGS = (0, 2, 4)
 
 
-def _arguments(subject: Subject) -> dict[str, Any]:
+def _accuracy_fields(subject: Subject) -> dict[str, Any]:
     return {"user_input": subject.question, "response": subject.answer, "reference": subject.reference}
 
 
-def _read(asked: Sequence[JudgeReply], _: Subject, __: Similarity) -> MetricReading:
+def _read_accuracy(asked: Sequence[JudgeReply], _: Subject, __: Similarity) -> MetricReading:
     last = {one.prompt: one for one in asked}  # an unusable rating was asked for once more
     outcomes = [*last.values()][: len(JUDGES)]
     parts = [_rating(name, one) for name, one in zip(JUDGES, outcomes, strict=False)]
@@ -93,7 +93,7 @@ def _rating(name: str, asked: JudgeReply) -> VerdictPart:
 
 
 ANSWER_ACCURACY = JudgeProtocol(
-    "answer_accuracy", "AnswerAccuracy", ("judge1_prompt", "judge2_prompt"), _arguments, _read
+    "answer_accuracy", "AnswerAccuracy", ("judge1_prompt", "judge2_prompt"), _accuracy_fields, _read_accuracy
 )
 
 
@@ -113,7 +113,7 @@ def why_no_statements(asked: JudgeReply | None) -> str:
     return asked.problem or NO_STATEMENT
 
 
-def _arguments_faithfulness(subject: Subject) -> dict[str, Any]:
+def _faithfulness_fields(subject: Subject) -> dict[str, Any]:
     return {
         "user_input": subject.question,
         "response": subject.answer,
@@ -140,7 +140,7 @@ FAITHFULNESS = JudgeProtocol(
     "faithfulness",
     "Faithfulness",
     ("statement_generator_prompt", "nli_statement_prompt"),
-    _arguments_faithfulness,
+    _faithfulness_fields,
     _read_faithfulness,
 )
 
@@ -169,7 +169,7 @@ def average_precision_bounds(useful: Sequence[float | None]) -> tuple[float, flo
     return min(found), max(found)
 
 
-def _arguments_contexts(subject: Subject) -> dict[str, Any]:
+def _context_fields(subject: Subject) -> dict[str, Any]:
     return {
         "user_input": subject.question,
         "reference": subject.reference,
@@ -208,17 +208,17 @@ def _read_recall(asked: Sequence[JudgeReply], subject: Subject, _: Similarity) -
 
 
 CONTEXT_PRECISION = JudgeProtocol(
-    *("context_precision", "ContextPrecision", ("prompt",), _arguments_contexts, _read_precision),
+    *("context_precision", "ContextPrecision", ("prompt",), _context_fields, _read_precision),
     stand_in={"reason": "", "verdict": 0},
 )
-CONTEXT_RECALL = JudgeProtocol("context_recall", "ContextRecall", ("prompt",), _arguments_contexts, _read_recall)
+CONTEXT_RECALL = JudgeProtocol("context_recall", "ContextRecall", ("prompt",), _context_fields, _read_recall)
 
 
 F1_WEIGHT = 0.75
 """ragas' default; the rest is the similarity's."""
 
 
-def _arguments_correctness(subject: Subject) -> dict[str, Any]:
+def _correctness_fields(subject: Subject) -> dict[str, Any]:
     return {"user_input": subject.question, "response": subject.answer, "reference": subject.reference}
 
 
@@ -263,7 +263,7 @@ ANSWER_CORRECTNESS = JudgeProtocol(
     "answer_correctness",
     "AnswerCorrectness",
     ("statement_generator_prompt", "correctness_classifier_prompt"),
-    _arguments_correctness,
+    _correctness_fields,
     _read_correctness,
     options={"weights": [F1_WEIGHT, 1.0 - F1_WEIGHT]},
 )
@@ -276,7 +276,7 @@ NO_QUESTION = "the judge wrote no question"
 NO_FLAG = "noncommittal is neither 0 nor 1"
 
 
-def _arguments_relevancy(subject: Subject) -> dict[str, Any]:
+def _relevancy_fields(subject: Subject) -> dict[str, Any]:
     return {"user_input": subject.question, "response": subject.answer}
 
 
@@ -307,7 +307,7 @@ def _closeness(name: str, asked: JudgeReply | None, subject: Subject, similarity
 
 
 ANSWER_RELEVANCY = JudgeProtocol(
-    *("answer_relevancy", "AnswerRelevancy", ("prompt",), _arguments_relevancy, _read_relevancy),
+    *("answer_relevancy", "AnswerRelevancy", ("prompt",), _relevancy_fields, _read_relevancy),
     options={"strictness": QUESTIONS},
     stand_in={"question": "", "noncommittal": 0},
 )

@@ -135,15 +135,11 @@ def _role(role: str, account: Account, questions: int) -> RoleSpending:
         role=role,
         calls=spent.calls,
         calls_per_question=spent.calls / questions,
-        input_tokens_per_question=_per_roles(questions, spent.input_tokens.value),
-        output_tokens_per_question=_per_roles(questions, spent.output_tokens.value),
-        usd_per_question=_per_roles(questions, spent.usd.value),
+        input_tokens_per_question=_per_question(questions, spent.input_tokens.value),
+        output_tokens_per_question=_per_question(questions, spent.output_tokens.value),
+        usd_per_question=_per_question(questions, spent.usd.value),
         mean_service_seconds=account.service_seconds / questions,
     )
-
-
-def _per_roles(questions: int, total: float | None) -> float | None:
-    return None if total is None else total / questions
 
 
 Breakdown = dict[str, dict[str, dict[str, MetricSummary]]]
@@ -315,11 +311,12 @@ def summarise_cell(cell: CellScores, columns: ScoreColumns, context: SummaryCont
         warm_up_seconds=fsum(warm_up) / len(warm_up) if warm_up else None,
         serial_latency_seconds=None if probed is None else _latency(probed),
         tokens_per_question=TokenSummary(
-            input=_per(len(usage), spent.input_tokens.value), output=_per(len(usage), spent.output_tokens.value)
+            input=_per_question(len(usage), spent.input_tokens.value),
+            output=_per_question(len(usage), spent.output_tokens.value),
         ),
         llm_calls_per_question=spent.calls / len(usage),
         retrievals_per_question=sum(one.retrievals for one in usage) / len(usage),
-        cost_usd_per_question=_per(len(usage), spent.usd.value),
+        cost_usd_per_question=_per_question(len(usage), spent.usd.value),
         cost_usd_total=spent.usd.value,
         judgements=dict(sorted(cell.decisions.judgements.items())),
         controllers=summarise_controllers(cell.decisions),
@@ -332,7 +329,7 @@ def summarise_cell(cell: CellScores, columns: ScoreColumns, context: SummaryCont
     )
 
 
-def _per(questions: int, total: float | None) -> float | None:
+def _per_question(questions: int, total: float | None) -> float | None:
     return None if total is None else total / questions
 
 

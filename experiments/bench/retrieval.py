@@ -41,18 +41,16 @@ def measure_local_mode(points: int, n: int, seed: int, *, k: int, depth: int, rr
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns of its own size
         client = QdrantClient(":memory:")
-        figures: Figures = {"build_seconds": _build_local_mode(client, points, seed)}
+        figures: Figures = {"build_seconds": _fill_collection(client, points, seed)}
         asked = queries(points, max(n, 1), seed)
         figures |= timings_ms(
             lambda i: client.query_points(NAME, query=asked.dense[i].tolist(), using="dense", limit=k), n, "dense"
         )
-        figures |= timings_ms(
-            lambda i: _hybrid_local_mode(client, asked, i, k=k, depth=depth, rrf_k=rrf_k), n, "hybrid"
-        )
+        figures |= timings_ms(lambda i: _query_collection(client, asked, i, k=k, depth=depth, rrf_k=rrf_k), n, "hybrid")
     return figures
 
 
-def _build_local_mode(client: QdrantClient, points: int, seed: int) -> float:
+def _fill_collection(client: QdrantClient, points: int, seed: int) -> float:
     """Seconds in the client."""
     from qdrant_client import models
 
@@ -76,7 +74,7 @@ def _build_local_mode(client: QdrantClient, points: int, seed: int) -> float:
     return seconds
 
 
-def _hybrid_local_mode(client: QdrantClient, asked: Embedding, i: int, *, k: int, depth: int, rrf_k: int) -> object:
+def _query_collection(client: QdrantClient, asked: Embedding, i: int, *, k: int, depth: int, rrf_k: int) -> object:
     from qdrant_client import models
 
     lanes = [

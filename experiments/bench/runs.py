@@ -15,7 +15,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import closing
-from io import StringIO
 from itertools import combinations, islice
 from pathlib import Path
 from time import perf_counter
@@ -186,7 +185,7 @@ def _silent() -> Reporter:
 
 
 RESAMPLES = 10_000
-_CODE = """
+_CONTINUE_CODE = """
 import json, sys
 from pathlib import Path
 from experiments.bench.runs import scoring_figures
@@ -206,7 +205,7 @@ def measure_scoring(questions: int = 3_356, *, say: Say = lambda line: None) -> 
         store = made_up_run(Path(folder) / "run", questions)
         size_mb = store.records_path.stat().st_size / 1e6
         say(f"scoring its {size_mb:,.0f} MB")
-        command = [sys.executable, "-c", _CODE, str(store.folder), str(questions)]
+        command = [sys.executable, "-c", _CONTINUE_CODE, str(store.folder), str(questions)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     measured: Figures = json.loads(done.stdout)
     return {"questions": questions, "journal_mb": size_mb, **measured}
@@ -274,7 +273,7 @@ def _lap(started: float) -> float:
     return perf_counter() - started
 
 
-_REPORT_CODE = """
+_PAGE_CODE = """
 import json, sys
 from pathlib import Path
 from experiments.bench.runs import report_figures
@@ -291,9 +290,9 @@ def measure_report(questions: int = 3_356, *, say: Say = lambda line: None) -> F
         say(f"a run of {questions:,} questions in twelve cells")
         store = made_up_run(Path(folder) / "run", questions)
         say("scoring it")
-        conclude_run(store, _silent_report(), dataset=synthetic_world(questions), config=RunConfig())
+        conclude_run(store, _silent(), dataset=synthetic_world(questions), config=RunConfig())
         say("writing its page")
-        command = [sys.executable, "-c", _REPORT_CODE, str(store.folder), str(questions)]
+        command = [sys.executable, "-c", _PAGE_CODE, str(store.folder), str(questions)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     measured: Figures = json.loads(done.stdout)
     return {"questions": questions, **measured}
@@ -304,12 +303,8 @@ def report_figures(folder: Path, questions: int) -> Figures:
     dataset = synthetic_world(questions)
     figures: Figures = {"before_mb": peak_memory_mb()}
     started = perf_counter()
-    page = write_report(RunStore.open(folder).folder, None, _silent_report(), dataset=dataset)
+    page = write_report(RunStore.open(folder).folder, None, _silent(), dataset=dataset)
     figures["report_seconds"] = perf_counter() - started
     figures["page_mb"] = page.stat().st_size / 1e6
     figures["peak_memory_mb"] = peak_memory_mb()
     return figures
-
-
-def _silent_report() -> Reporter:
-    return Reporter(Console(file=StringIO()), quiet=True)

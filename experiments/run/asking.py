@@ -118,10 +118,12 @@ def complete(prepared: Prepared, store: RunStore, open_journal: OpenJournal, rep
         stopped = anyio.run(_ask, prepared, store, open_journal, session, reporter)
     except UserError as error:
         if session.begun:
-            raise RunInterrupted(f"{error}\n{_kept(store, session)}") from error
+            raise RunInterrupted(f"{error}\n{_way_on_note(store, session)}") from error
         raise
     if stopped:
-        raise RunInterrupted(f"stopped; {_kept(store, session)}" if session.begun else "stopped; nothing was begun")
+        raise RunInterrupted(
+            f"stopped; {_way_on_note(store, session)}" if session.begun else "stopped; nothing was begun"
+        )
 
 
 def _refuse_an_empty_index(prepared: Prepared) -> None:
@@ -132,7 +134,7 @@ def _refuse_an_empty_index(prepared: Prepared) -> None:
         )
 
 
-def _kept(store: RunStore, session: _Session) -> str:
+def _way_on_note(store: RunStore, session: _Session) -> str:
     """What is done and how to go on; the run is marked as stopped."""
     with suppress(RunStoreError), store.holding():  # the folder may be what went wrong
         store.write_manifest(store.manifest() | {"status": STOPPED})
@@ -201,12 +203,12 @@ def probe_latency(prepared: Prepared, store: RunStore, reporter: Reporter) -> No
     try:
         stopped = anyio.run(_probe, prepared, store, reporter)
     except UserError as error:
-        raise RunInterrupted(f"{error}\n{_kept_probing(store)}") from error
+        raise RunInterrupted(f"{error}\n{_probe_note(store)}") from error
     if stopped:
-        raise RunInterrupted(f"stopped; {_kept_probing(store)}")
+        raise RunInterrupted(f"stopped; {_probe_note(store)}")
 
 
-def _kept_probing(store: RunStore) -> str:
+def _probe_note(store: RunStore) -> str:
     kept = f"all answers of {store.run_id!r} are kept, and what of the latency probe is done"
     return way_on(store, kept, resume_command(store))
 

@@ -118,7 +118,7 @@ def _beyond(page: QuestionPage, retrieval: Retrieval) -> str:
     return f"{len(retrieval.beyond):,} further candidates beyond k: {gold}"
 
 
-_CELL_PARTS_ANSWER_CHARS = 2_000
+_WHOLE_ANSWER_CHARS = 2_000
 _NAME_CHARS = 60
 
 
@@ -126,7 +126,7 @@ def cell_parts(page: QuestionPage, cell: CellPage, title: str, documents: Mappin
     """Answer, what it came to, evidence, decisions, calls, verdicts and scores."""
     yield Text(f"\n{title}", style="bold underline")
     yield Text(f"{cell.record.cell.key}  {_setting(cell.record.cell)}", style="dim")
-    yield Text("answer: ").append(answer_text(cell, _CELL_PARTS_ANSWER_CHARS), style="bold")
+    yield Text("answer: ").append(answer_text(cell, _WHOLE_ANSWER_CHARS), style="bold")
     found = cell.failure_class
     style = "green" if found.stage == "right" else "red" if found.is_failure else "yellow"
     yield Text("came to: ").append(found.name, style=style).append(f", {found.meaning}. {found.rule}")

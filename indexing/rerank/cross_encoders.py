@@ -148,7 +148,7 @@ class FlagCrossEncoder:
         self._batch_size = settings.batch_size or default_batch_size(self._devices)
         self._dtype = settings.dtype or ("float32" if device_kind(self._devices[0]) == "cpu" else "float16")
         # Kept, because its destructor moves the model back to the CPU.
-        self._flag = _load(folder, trust_remote_code=settings.trust_remote_code)
+        self._flag = _load_bge(folder, trust_remote_code=settings.trust_remote_code)
         self._tokenizer = self._flag.tokenizer
         self._max_length = tokens_of_pair(self._flag.model.config, settings.max_length, USUAL)
         self._replicas = replicas(_in_dtype(self._flag.model, self._dtype), self._devices)
@@ -218,7 +218,7 @@ def _padded(pairs: Sequence[list[int]], padding: int) -> tuple[NDArray[np.int64]
     return rows, (np.arange(rows.shape[1]) < lengths[:, None]).astype(np.int64)
 
 
-def _load(folder: Path, *, trust_remote_code: bool) -> Any:
+def _load_bge(folder: Path, *, trust_remote_code: bool) -> Any:
     from FlagEmbedding import FlagReranker
 
     try:
@@ -255,7 +255,7 @@ class SentenceCrossEncoder:
         self._name = name or folder.name
         self._devices = chosen_devices(settings.devices)
         self._dtype = settings.dtype or "float32"
-        model = _load_sentence(folder, self._dtype, trust_remote_code=settings.trust_remote_code)
+        model = _load_cross_encoder(folder, self._dtype, trust_remote_code=settings.trust_remote_code)
         usual = model.max_seq_length or USUAL
         self._max_length = tokens_of_pair(model.config, settings.max_length, min(usual, USUAL))
         wanted = settings.batch_size or default_batch_size(self._devices)
@@ -291,7 +291,7 @@ class SentenceCrossEncoder:
         return [float(score) for score in scores.float().cpu()]
 
 
-def _load_sentence(folder: Path, dtype: str, *, trust_remote_code: bool) -> Any:
+def _load_cross_encoder(folder: Path, dtype: str, *, trust_remote_code: bool) -> Any:
     import torch
     from sentence_transformers import CrossEncoder
 

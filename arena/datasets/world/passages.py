@@ -95,7 +95,7 @@ def _filler_word(vocabulary: str, own_year: int | None, rng: Random) -> str:
     return rng.choice(VOCABULARY[vocabulary])
 
 
-_SUMMARY_TARGET_WORDS = 96
+_SUMMARY_WORDS = 96
 
 
 def teller_documents(graph: Graph, subject: Thing) -> list[Thing]:
@@ -112,7 +112,7 @@ def claims(tellers: Sequence[Thing], rng: Random) -> list[str]:
     subject = tellers[0]
     told = [_order(teller, subject, rng) for teller in tellers]
     shares = [1] * len(tellers)
-    while sum(map(_words, _sentences(tellers, told, shares))) < _SUMMARY_TARGET_WORDS:
+    while sum(map(_words, _sentences(tellers, told, shares))) < _SUMMARY_WORDS:
         wider = _widened(tellers, told, shares)
         if wider is None:
             break

@@ -42,8 +42,8 @@ from experiments.studies.calibrate.separation import (
     shown_values,
 )
 
-SETTING = "rerank.threshold"
-_NAMES = ("evidence", "unanswerable")
+_RERANK_SETTING = "rerank.threshold"
+_RERANK_NAMES = ("evidence", "unanswerable")
 _HOW = "arena run --strategies retrieval_only --modes hybrid_rerank --part dev"
 
 
@@ -56,8 +56,8 @@ def calibrate_rerank(run: DevRun) -> TargetCalibration:
         raise ConfigError(
             f"run {run.past.store.run_id!r} asks no unanswerable question: what a threshold refuses cannot be told"
         )
-    found = separation(held, empty, _NAMES, run.seed)
-    best = found.choose(SETTING, largest_youden, YOUDEN)
+    found = separation(held, empty, _RERANK_NAMES, run.seed)
+    best = found.choose(_RERANK_SETTING, largest_youden, YOUDEN)
     separates, verdict = found.verdict([best])
     parts = _by_kind(asked, held, empty, run.seed)
     alone = [part.name for part in parts if part.separates]
@@ -72,11 +72,11 @@ def calibrate_rerank(run: DevRun) -> TargetCalibration:
         populations=(found.wanted, found.unwanted),
         auc=found.auc,
         chosen=(best,),
-        table=_table(asked, rows),
+        table=_rerank_table(asked, rows),
         separates=separates,
         verdict=verdict,
         parts=tuple(parts),
-        notes=_notes(asked, held),
+        notes=_rerank_notes(asked, held),
     )
 
 
@@ -93,7 +93,7 @@ def _asked(run: DevRun) -> tuple[Cell, list[Reranked]]:
     return max(found, key=lambda one: len(one[1]))
 
 
-def _table(asked: Sequence[Reranked], rows: Sequence[tuple[float | None, str]]) -> TradeTable:
+def _rerank_table(asked: Sequence[Reranked], rows: Sequence[tuple[float | None, str]]) -> TradeTable:
     answerable = [one for one in asked if one.gold.answerable]
     holding = [one for one in answerable if one.best_gold is not None]
     refusable = [one for one in asked if not one.gold.answerable]
@@ -136,13 +136,13 @@ def _by_kind(asked: Sequence[Reranked], held: Scores, empty: Scores, seed: int) 
     parts = []
     for kind, scores in present.items():
         if len(scores) >= LEAST:
-            found = separation(scores, empty, (kind, _NAMES[1]), seed)
-            best = found.choose(SETTING, largest_youden, YOUDEN)
+            found = separation(scores, empty, (kind, _RERANK_NAMES[1]), seed)
+            best = found.choose(_RERANK_SETTING, largest_youden, YOUDEN)
             parts.append(Part(kind, len(scores), found.auc, best, *found.verdict([best])))
     return parts
 
 
-def _notes(asked: Sequence[Reranked], held: Scores) -> tuple[str, ...]:
+def _rerank_notes(asked: Sequence[Reranked], held: Scores) -> tuple[str, ...]:
     lost = sum(one.gold.answerable for one in asked) - len(held)
     said = f"{lost} answerable questions had no gold evidence among their passages, and none to keep"
     return (said,) if lost else ()
@@ -162,7 +162,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-_PLACE = "strategy_params.corrective"
+_CORRECTIVE_SECTION = "strategy_params.corrective"
 _CORRECTIVE_NAMES = ("evidence", "other passages")
 
 SHARE = 0.9
@@ -205,10 +205,10 @@ def calibrate_corrective(run: DevRun) -> TargetCalibration:
         populations=(found.wanted, found.unwanted),
         auc=found.auc,
         chosen=(lower, upper, *strips),
-        table=_table_corrective(found, lower, upper),
+        table=_corrective_table(found, lower, upper),
         separates=separates,
         verdict=verdict,
-        notes=tuple(_notes_corrective(run.of(cell), asked, lower, upper, told=bool(strips))),
+        notes=tuple(_corrective_notes(run.of(cell), asked, lower, upper, told=bool(strips))),
     )
 
 
@@ -227,12 +227,12 @@ def _evaluated(run: DevRun, cell: Cell) -> Iterator[Evaluated]:
 
 
 def _thresholds(found: Separation) -> tuple[Chosen, Chosen]:
-    lower = found.choose(f"{_PLACE}.lower", keeps_at_least(SHARE), _LOWER)
-    upper = found.choose(f"{_PLACE}.upper", refuses_at_least(SHARE), _UPPER)
+    lower = found.choose(f"{_CORRECTIVE_SECTION}.lower", keeps_at_least(SHARE), _LOWER)
+    upper = found.choose(f"{_CORRECTIVE_SECTION}.upper", refuses_at_least(SHARE), _UPPER)
     if upper.value is not None and (lower.value is None or upper.value >= lower.value):
         return lower, upper
-    return found.choose(f"{_PLACE}.lower", largest_youden, _BOTH), found.choose(
-        f"{_PLACE}.upper", largest_youden, _BOTH
+    return found.choose(f"{_CORRECTIVE_SECTION}.lower", largest_youden, _BOTH), found.choose(
+        f"{_CORRECTIVE_SECTION}.upper", largest_youden, _BOTH
     )
 
 
@@ -242,10 +242,10 @@ def _strips(asked: Sequence[Evaluated], seed: int) -> Chosen:
         {one.question_id: one.of(gold=gold, best=False) for one in asked} for gold in (True, False)
     )
     found = separation(with_evidence, without, _CORRECTIVE_NAMES, seed)
-    return found.choose(f"{_PLACE}.strip_threshold", largest_youden, YOUDEN)
+    return found.choose(f"{_CORRECTIVE_SECTION}.strip_threshold", largest_youden, YOUDEN)
 
 
-def _table_corrective(found: Separation, lower: Chosen, upper: Chosen) -> TradeTable:
+def _corrective_table(found: Separation, lower: Chosen, upper: Chosen) -> TradeTable:
     wanted, unwanted = (np.array(one.scores) for one in (found.wanted, found.unwanted))
     headings = (f"evidence at or above (n={wanted.size})", f"others below (n={unwanted.size})", "J")
     rows = dict(shown_values(found.scored.scores, upper.value, None))
@@ -263,7 +263,7 @@ def _table_corrective(found: Separation, lower: Chosen, upper: Chosen) -> TradeT
     return TradeTable(headings, tuple(TradeRow(value, marks[value], figures(value)) for value in order))
 
 
-def _notes_corrective(
+def _corrective_notes(
     records: Sequence[RunRecord], asked: Sequence[Evaluated], lower: Chosen, upper: Chosen, *, told: bool
 ) -> Iterator[str]:
     """What the actions were and would have been, and what cannot be told."""
@@ -297,7 +297,7 @@ def _actions(taken: Sequence[tuple[str, bool]]) -> str:
     )
 
 
-SELF_RAG_SETTING = "strategy_params.self_rag.delta"
+_SELF_RAG_SETTING = "strategy_params.self_rag.delta"
 _NODE, _FIRST = "retrieve?", "segment 1, text 1"
 _SELF_RAG_NAMES = ("wrong without retrieval", "right without retrieval")
 
@@ -320,7 +320,7 @@ def calibrate_self_rag(run: DevRun) -> TargetCalibration:
             "needed, and when it is not cannot be told"
         )
     found = separation(wrong, right, _SELF_RAG_NAMES, run.seed)
-    best = found.choose(SELF_RAG_SETTING, largest_youden, YOUDEN)
+    best = found.choose(_SELF_RAG_SETTING, largest_youden, YOUDEN)
     separates, verdict = found.verdict([best])
     own = cell.params.get("delta")
     rows = shown_values(found.scored.scores, best.value, float(own) if isinstance(own, int | float) else None)
@@ -331,7 +331,7 @@ def calibrate_self_rag(run: DevRun) -> TargetCalibration:
         populations=(found.wanted, found.unwanted),
         auc=found.auc,
         chosen=(best,),
-        table=_table_self_rag(found, rows),
+        table=_self_rag_table(found, rows),
         separates=separates,
         verdict=verdict,
         notes=("summaries and unanswerable questions are left out: nobody can be right on them from memory",),
@@ -364,7 +364,7 @@ def _right(run: DevRun, cell: Cell) -> Iterator[tuple[str, bool]]:
             )
 
 
-def _table_self_rag(found: Separation, rows: Sequence[tuple[float | None, str]]) -> TradeTable:
+def _self_rag_table(found: Separation, rows: Sequence[tuple[float | None, str]]) -> TradeTable:
     wrong, right = (np.array(one.scores) for one in (found.wanted, found.unwanted))
     every = found.scored.scores
     headings = (

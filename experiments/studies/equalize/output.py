@@ -195,7 +195,7 @@ def print_expected(expected: ExpectedBudget, console: Console, *, json: bool) ->
     if json:
         console.file.write(as_json(_fields(expected)) + "\n")
     else:
-        print_parts(list(_parts_dry(expected)), console)
+        print_parts(list(_expected_parts(expected)), console)
 
 
 def _bounds(
@@ -242,7 +242,7 @@ def _per_question(expected: Expectation, unit: Unit) -> float | None:
     return None if amount is None or not expected.n_questions else amount / expected.n_questions
 
 
-def _parts_dry(expected: ExpectedBudget) -> Iterator[Part]:
+def _expected_parts(expected: ExpectedBudget) -> Iterator[Part]:
     rows = [
         (one.contestant, one.part, str(one.runs), str(one.questions), _count(one.calls), _count(one.tokens),
          usd_text(one.usd))

@@ -126,10 +126,10 @@ def print_numbers(numbers: Sequence[PublishedNumber], console: Console, *, json:
         mark = _DOUBTED if one.suspicious else ""
         names = (one.paper, one.table, one.dataset, one.system, one.llm, one.metric)
         table.add_row(*map(Text, (*names, f"{one.value:g}{mark}", one.unit)))
-    print_table(table, _notes_listing(numbers), console)
+    print_table(table, _suspicious_numbers(numbers), console)
 
 
-def _notes_listing(numbers: Sequence[PublishedNumber]) -> list[str]:
+def _suspicious_numbers(numbers: Sequence[PublishedNumber]) -> list[str]:
     doubts: dict[str, list[PublishedNumber]] = {}
     for one in numbers:
         if one.suspicious:

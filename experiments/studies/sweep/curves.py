@@ -166,11 +166,11 @@ def question_values(store: RunStore, metrics: tuple[str, ...]) -> dict[tuple[str
     for cell, question_id, metric, value in zip(*columns, strict=True):
         if metric in metrics:
             found.setdefault((cell, metric), {})[question_id] = np.nan if value is None else value
-    found |= _tokens_values(store)
+    found |= _tokens_per_question(store)
     return {key: _sorted(values) for key, values in found.items()}
 
 
-def _tokens_values(store: RunStore) -> dict[tuple[str, str], dict[str, float]]:
+def _tokens_per_question(store: RunStore) -> dict[tuple[str, str], dict[str, float]]:
     asked = store.read_table(QUESTIONS, ["cell", "question_id", "input_tokens", "output_tokens"])
     columns = (asked[name] for name in ("cell", "question_id", "input_tokens", "output_tokens"))
     found: dict[tuple[str, str], dict[str, float]] = {}
