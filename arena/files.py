@@ -1,16 +1,10 @@
-"""Files as this project reads and writes them: regular files of a bounded size, read by one set of rules.
+"""Read and write files: bounded in size, written whole or not at all; JSON and YAML under one set of rules.
 
-Files and folders that are there whole or not at all, whoever reads or dies meanwhile.
-
-JSON, values that can be kept, and no others. What is wrong is a `ValueError` or an `OSError` whose text says it;
-nothing nested, large, misspelt or special ends in anything else.
-
-The one reader of YAML: every file of settings, and every value typed after `NAME=`.
-
-What the library lets pass is refused with its line: a key given twice in one mapping (the library lets the last win),
-aliases that unfold to far more than is written, nesting no setting needs, numbers too long to be read.
-
-The places of files: of this machine, never the address of a store elsewhere.
+A file or folder that is written appears complete, whoever reads meanwhile and wherever the process dies. JSON and YAML
+that cannot be kept end in a `ValueError` or an `OSError` whose text says what is wrong, and in nothing else, however
+nested, large or misspelt they are. Of YAML, what the library lets pass is refused with its line: a key given twice in
+one mapping (the library lets the last win), aliases that unfold to far more than is written, nesting no setting needs,
+numbers too long to be read.
 """
 
 from __future__ import annotations

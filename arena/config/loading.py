@@ -1,6 +1,7 @@
-"""From a YAML file and options to a `RunConfig`, with messages that name the nearest known key.
+"""Read a run's settings from a YAML file, from options and from the environment.
 
-The only readings of the environment: keys, places and the tracking server.
+A message about an unknown key names the nearest known one. Nothing else in the project reads the environment: the keys
+of providers, the places of files and the tracking server are all read here.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""The parts of a run's settings: model, embedder, index, retrieval, sample. All frozen, unknown keys refused.
+"""The parts of a run's settings: models, index, retrieval, sample, judge, external source, budget and allowance.
 
-Who judges answers, by which metrics, and how often.
-
-Knowledge beside the corpus, for strategies that search elsewhere when an index has let them down.
-
-What a run may cost, what its models cost, and how much one question may use. All frozen, unknown keys refused.
+All of them are frozen and refuse unknown keys. `budget` bounds what a run costs, `allowance` what one question may use.
 """
 
 from __future__ import annotations

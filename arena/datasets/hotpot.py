@@ -5,9 +5,8 @@ Yang et al., "HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question An
 
 The official files hold one array of records: `_id`, `question`, `answer`, `type`, `supporting_facts` as [title,
 sentence] and `context` as [title, [sentences]]. A title names a paragraph of the record's own context only; in the
-pool, a paragraph is known by title and text.
-
-The context of one HotpotQA or 2WikiMultihopQA record: its paragraphs in the pool, found again by title.
+pool, a paragraph is known by title and text. One record's context is mapped to paragraphs of the pool first, and its
+supporting facts are then found by title.
 """
 
 from __future__ import annotations

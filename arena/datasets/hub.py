@@ -1,9 +1,7 @@
-"""Files of datasets on the Hugging Face hub: pinned, downloaded once, resumed where a download stopped, checked.
+"""Files of datasets on the Hugging Face hub: where they lie, and their download, which is pinned, resumed and checked.
 
-Where the files of question sets lie on the hub, and what pins them.
-
-Commits and hashes were published by several projects that use these files and agree with one another; this project
-had no network to check them against the hub. A file that does not fit is refused when it is fetched.
+Commits and hashes were published by several projects that use these files and agree with one another; this project had
+no network to check them against the hub. A file that does not fit its hash is refused when it is fetched.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Anyone's own data: a folder with corpus.jsonl and questions.jsonl.
+"""The user's own data: a folder with corpus.jsonl and questions.jsonl, read and written.
 
-corpus.jsonl: `doc_id`, `text`, optional `title`; every other field is metadata, and so are the members of an
-object called `metadata`. questions.jsonl: `question_id`, `question`, `answers` (main answer first),
-`supporting_ids`, optional `kind`, `hops`, `hop_shape`, `hop_order`, `claims` (`text`, `supporting_ids`), `split`,
-`sentences` (`doc_id`, `start`, `end`: those of the supporting documents that carry the evidence, in characters).
-Without a `kind`, a question is unanswerable if it has no answers, multi_hop if it has more than one supporting
-document, else single_hop. Either file may be packed, or a Parquet table: corpus.jsonl.gz, questions.parquet.
+corpus.jsonl: `doc_id`, `text`, optional `title`; every other field is metadata, and so are the members of an object
+called `metadata`. questions.jsonl: `question_id`, `question`, `answers` (main answer first), `supporting_ids`, optional
+`kind`, `hops`, `hop_shape`, `hop_order`, `claims` (`text`, `supporting_ids`), `split`, `sentences` (`doc_id`, `start`,
+`end`: those of the supporting documents that carry the evidence, in characters). Without a `kind`, a question is
+unanswerable if it has no answers, multi_hop if it has more than one supporting document, else single_hop. Either file
+may be packed, or a Parquet table: corpus.jsonl.gz, questions.parquet.
 
-Putting a finished folder in its place: complete or not at all.
+A folder that is written appears complete or not at all.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""MuSiQue from its official records, answerable or full setting, over a pooled corpus.
+"""MuSiQue from its official records, answerable or full setting, over a pooled corpus; and its prediction files.
 
-Trivedi, Balasubramanian, Khot and Sabharwal, "MuSiQue: Multihop Questions via Single-hop Question
-Composition", TACL 2022.
+Trivedi, Balasubramanian, Khot and Sabharwal, "MuSiQue: Multihop Questions via Single-hop Question Composition", TACL
+2022.
 
-Every question is asked over the paragraphs of all questions, which is harder than MuSiQue's own task of 20
-paragraphs each. In the full setting a question and its unanswerable twin share one id: the answerable one
-keeps it, the twin is `ID#unanswerable`.
-
-MuSiQue's official prediction and label files.
+Every question is asked over the paragraphs of all questions, which is harder than MuSiQue's own task of 20 paragraphs
+each. In the full setting a question and its unanswerable twin share one id: the answerable one keeps it, the twin is
+`ID#unanswerable`.
 
 A prediction file has one line per record of the gold file, with `id`, `predicted_answer`, `predicted_support_idxs` and
 `predicted_answerable`.

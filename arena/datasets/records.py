@@ -1,15 +1,12 @@
-"""JSON lines as the datasets read them: every complaint names the file, the line and the field.
+"""Read records of data files (a JSON array, JSON lines or a Parquet table, packed or not), and pool their paragraphs.
 
-Records of any data file: a JSON array of objects, one object per line, or a Parquet table, packed or not.
+The content of a file decides its format, not its name. Every complaint names the file, the line and the field. JSON is
+not read through the `datasets` library, whose tables give every column one type. With version 5.0.1, dates among the
+answers come back as datetimes where all of them look like dates, the id "007" comes back as 7 beside ids that are
+numbers, JSON lines fail with a cast error when a column of nulls holds lists after the first ten megabytes, and no
+fault of a file is told with its line.
 
-What the file holds says which, not its name. JSON is not read through the `datasets` library, whose tables give every
-column one type. With version 5.0.1, dates among the answers come back as datetimes where all of them look like dates,
-the id "007" comes back as 7 beside ids that are numbers, JSON lines fail with a cast error when a column of nulls holds
-lists after the first ten megabytes, and no fault of a file is told with its line.
-
-A pooled corpus: the paragraphs of many questions as one set of documents.
-
-The identity of a dataset: one hash over everything that can change a score.
+A dataset's fingerprint is one hash over everything in it that can change a score.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""The datasets this package knows by name.
+"""The datasets that this package knows by name: how each is loaded, whom to cite for it, and its size in numbers.
 
-What the arena knows of a dataset before loading it.
-
-Whom to cite for a dataset.
-
-How the argument of a spec becomes a dataset: a path, the hub, or numbers.
-
-What a dataset is made of, in numbers.
+An entry turns the argument of a spec (a path, a config of the hub, numbers) into a dataset. What it says of a dataset
+is known before any data is loaded.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A language model as a judge: one record, one metric, one verdict.
+"""A language model as a judge: one record and one metric give one verdict.
 
-Whether a model can judge at all, asked before the long part of a run.
+Before the long part of a run, the judge is asked once whether it can judge at all.
 """
 
 from __future__ import annotations

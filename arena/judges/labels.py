@@ -1,8 +1,7 @@
-"""What people say of the answers of a run: JSON lines `{"question_id": "q1", "correct": true, "cell": "KEY"}`.
+"""Labels of people on the answers of a run, and which judges may prefer answers of their own model family.
 
-`cell` may be left out where one cell alone answers with a model. `raters` marks a label that was derived from a review.
-
-Which models may prefer each other's writing, being of one family.
+labels.jsonl has lines `{"question_id": "q1", "correct": true, "cell": "KEY"}`. `cell` may be left out where only one
+cell answers with a model. `raters` marks a label that was derived from a review.
 
 A judge tends to rate its own answers higher (Panickssery, Bowman & Feng 2024, "LLM Evaluators Recognize and Favor Their
 Own Generations").

@@ -1,7 +1,4 @@
-"""ragas, loaded when it is first needed and kept quiet.
-
-What tells the verdicts of one judge from those of another.
-"""
+"""Import ragas when it is first needed, keep it quiet, and identify a judge: what tells its verdicts from another's."""
 
 from __future__ import annotations
 

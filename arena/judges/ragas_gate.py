@@ -1,6 +1,6 @@
-"""ragas' way to a language model, through our gate: every call metered, cached, repaired once, and kept.
+"""Give ragas our models: its calls go through our gate, its embeddings through our embedder.
 
-ragas' way to an embedding model: an `Embedder` of ours, and a note of every vector for the value we work out.
+Every call is metered, cached, repaired once, and kept. Every vector is noted, because we work out the value ourselves.
 """
 
 from __future__ import annotations

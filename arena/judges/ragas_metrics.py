@@ -1,9 +1,8 @@
-"""How one metric is asked of ragas, and how its value is worked out from what the judge said.
+"""The metrics that a judge can be asked by: what ragas is asked, and how a value is worked out of the judge's replies.
 
-AnswerAccuracy: two judges, the second with answer and reference swapped, each rate 0, 2 or 4.
-
-The value is the mean of both ratings over 4, and so one of 0, .25, .5, .75, 1; .25 and .75 mean that they disagree.
-ragas takes the rating of one judge alone when the other gives none; here that is half of a value.
+AnswerAccuracy: two judges, the second with answer and reference swapped, each rate 0, 2 or 4. The value is the mean of
+both ratings over 4, and so one of 0, .25, .5, .75, 1; .25 and .75 mean that they disagree. ragas takes the rating of
+one judge alone when the other gives none; here that is half of a value.
 
 Faithfulness: the judge takes the answer apart into statements, and says of each whether the texts carry it.
 
@@ -11,11 +10,8 @@ ContextPrecision and ContextRecall: whether the texts that were shown serve the 
 
 AnswerCorrectness: F1 of the answer's statements against the reference's (3/4), and how close the texts are (1/4).
 
-AnswerRelevancy: the judge writes three questions that the answer would answer; how close are they to the one asked?
-
-An answer that the judge calls noncommittal all three times is worth 0.
-
-The metrics that a judge can be asked by.
+AnswerRelevancy: the judge writes three questions that the answer would answer; how close are they to the one asked? An
+answer that the judge calls noncommittal all three times is worth 0.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
-"""What the parts of one verdict come to.
-
-Statements sent against verdicts that came back.
+"""From the parts of a verdict to its value, from repeated verdicts to a score, from those of a run to counts.
 
 A judge may leave statements out, repeat some, change their order, contradict itself, or judge what nobody asked about.
-Only a verdict of 0 or 1 on a statement that was sent counts.
-
-Repeated verdicts on one record by one metric, as its score.
-
-What a judge came to over a run, added up verdict by verdict; their texts are not held.
+Only a verdict of 0 or 1 on a statement that was sent counts. Verdicts are added up one at a time; their texts are not
+kept in memory.
 """
 
 from __future__ import annotations

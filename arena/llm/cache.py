@@ -1,10 +1,10 @@
-"""Replies that were paid for, kept on disk: the same call is never paid twice.
+"""The reply cache: a call that was paid for is kept on disk and never paid twice.
 
 One SQLite file for all models and runs. Its write-ahead log keeps a reply wholly or not at all after a kill, and lets
-any number of processes read and write at once (on a local disk, not on a network file system). What is in the file
-cost money: it is never thrown away unasked, but a file that cannot be used is refused.
+any number of processes read and write at once (on a local disk, not on a network file system). What is in the file cost
+money: it is never thrown away unasked, but a file that cannot be used is refused.
 
-What tells one call to a language model from another: the key of the reply cache.
+The key of a reply is everything that tells one call from another: see `cache_key`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
 """The metered gate: the only caller of a language model.
 
-Every attempt is ours (the provider packages' own retries are off), so that attempts, queueing and service
-time are counted where they happen.
-
-Stops a run when its provider is down, instead of letting it fail every question.
-
-Requests, or calls, that are being paid: whoever gives them up pays for replies that nobody reads.
-
-One at a time for each key: of equal calls, one is made and the others wait for what it brings.
+Every attempt is ours (the provider packages' own retries are off), so that attempts, queueing and service time are
+counted where they happen. Three mechanisms guard what is paid: a breaker stops a run whose provider is down, `InFlight`
+tells which calls would be paid for nothing if they were given up, and of equal calls at one time only one is made while
+the others wait for its reply.
 """
 
 from __future__ import annotations

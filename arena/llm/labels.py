@@ -4,10 +4,9 @@ T1 after Schick & Schuetze, "Exploiting Cloze Questions for Few Shot Text Classi
 Inference", EACL 2021: the probabilities of the labels' tokens, renormalised over the labels. Ours adds up the ways a
 label can be written, and refuses a reply whose labels have less than half of the probability together.
 
-The tokens of a reply with their log-probabilities, as servers write them down.
-
-Two forms are about: the list of objects of chat completions, which llama.cpp uses for text completions too, and the
-three parallel lists of OpenAI's older text completions. What fits neither is no tokens at all.
+Servers write tokens with their log-probabilities in two forms: the list of objects of chat completions, which llama.cpp
+uses for text completions too, and the three parallel lists of OpenAI's older text completions. Anything else is read as
+no tokens at all.
 """
 
 from __future__ import annotations

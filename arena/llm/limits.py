@@ -1,8 +1,6 @@
-"""How much may be asked in a minute, where the provider sets a limit.
+"""Limits on what is asked: of a minute where the provider sets one, of a run (`Budget`), of a question (`Allowance`).
 
-What a run may spend in all. Asked before every call, told of every attempt.
-
-What one question may use of a language model.
+A budget is asked before every call and told of every attempt.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""How one request to a model is set.
+"""The parameters of a request to a model, and what a model turned out not to take.
 
-What a model turned out not to take, learned from its refusals: once for all calls.
-
-Which parameter a model refuses, read from the error it answered with.
-
-Providers agree on no form for this. OpenAI's errors name the parameter in a field; most others name it in a sentence.
-A bound that was overstepped is no refusal of the parameter: "max_tokens is too large" is for the user to mend.
-What the template of a model refuses in a conversation (a system turn, two turns of one role) is read in the same way.
+A refusal is read from the provider's error and then holds for all calls. Providers agree on no form for it: OpenAI's
+errors name the parameter in a field; most others name it in a sentence. A bound that was overstepped is no refusal of
+the parameter: "max_tokens is too large" is for the user to mend. What the template of a model refuses in a conversation
+(a system turn, two turns of one role) is read in the same way.
 """
 
 from __future__ import annotations

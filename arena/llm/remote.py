@@ -1,6 +1,6 @@
-"""A model at a provider, or on an OpenAI-compatible server, made ready to be asked. Nothing is sent yet.
+"""Make ready a model at a provider or on an OpenAI-compatible server.
 
-Is there a server at this address? Asked once, before the first question.
+Nothing is sent before the first question but one request that asks whether there is a server at the address.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""How a request is put: its conversation, and its parameters on the LangChain model, beside it, or in a completion.
+"""The wire to one language model: how requests are put, how responses are read, and how the model is reached.
 
-What a provider's response says: its text, how it ended, and the tokens it counted.
-
-The completions endpoint of an OpenAI-compatible server: a text goes in, its continuation comes out.
-
-How one language model is reached: the LangChain model and what surrounds it.
+A request is a conversation with parameters, on the LangChain model or beside it, or a text to be continued by the
+completions endpoint. A response gives its text, how it ended, and the tokens that the provider counted.
 """
 
 from __future__ import annotations

@@ -1,35 +1,27 @@
-"""Short answers against gold answers.
+"""Score an answer by its words: exact match, F1, ROUGE-L, lexical support, citations, abstention, official figures.
 
 `answers`: the main answer and its aliases; a score is the best over them, None when there are none. All scores are in
 [0, 1]. Two texts in Latin letters are compared as MuSiQue's official evaluation compares them (Trivedi et al., TACL
 2022, section 7, after SQuAD, Rajpurkar et al. 2016; HotpotQA's and 2WikiMultihopQA's normalise alike); two of which one
-holds another script, by a normalisation that knows it. `official`: by MuSiQue's whatever they hold, as the datasets
-ask for that have an official evaluation.
+holds another script, by a normalisation that knows it. `official`: by MuSiQue's whatever they hold, as the datasets ask
+for that have an official evaluation.
 
-ROUGE-L, for references in prose. Source: Lin, "ROUGE: A Package for Automatic Evaluation of Summaries", ACL 2004.
-
-Of two texts in Latin letters the tokens are those of the `rouge-score` library without a stemmer: runs of ASCII letters
+ROUGE-L is for references in prose. Source: Lin, "ROUGE: A Package for Automatic Evaluation of Summaries", ACL 2004. Of
+two texts in Latin letters the tokens are those of the `rouge-score` library without a stemmer: runs of ASCII letters
 and digits, in lower case. That library drops all other letters; of two texts of which one holds another script, the
-tokens are those by which answers are compared (`arena.metrics.answer.any_script_normalised`). Only the
-length of the longest common subsequence is worked out here, because the library's table takes milliseconds a pair.
+tokens are those by which answers are compared (`any_script_normalised`). Only the length of the longest common
+subsequence is worked out here, because the library's table takes milliseconds a pair.
 
-Whether texts carry a statement, told by its words alone: a proxy that needs no model.
-
-A statement is a sentence of the answer. It is supported when enough of its content words stand in the texts, in any
-order and any of them. That catches invented names and numbers; it does not see wrong relations between right words, nor
-paraphrase. Never call it faithfulness without "lexical".
-
-What an answer cites, by the lexical test.
+Lexical support tells by words alone whether texts carry a statement, which is a sentence of the answer. It is supported
+when enough of its content words stand in the texts, in any order and any of them. That catches invented names and
+numbers; it does not see wrong relations between right words, nor paraphrase. Never call it faithfulness without
+"lexical".
 
 Marks such as [2] are taken off an answer's text when it is read, and what they point to is kept for the answer as a
 whole: a citation counts for each of its statements.
 
-Whether the system answered, whether it should have, and what not answering is worth where it should have.
-
-MuSiQue's official evaluation, of the answerable and of the full setting.
-
-Trivedi, Balasubramanian, Khot and Sabharwal, "MuSiQue: Multihop Questions via Single-hop Question Composition", TACL
-2022, section 7, as version 1.0 of the authors' evaluation has it.
+The official evaluation is that of Trivedi, Balasubramanian, Khot and Sabharwal, "MuSiQue: Multihop Questions via
+Single-hop Question Composition", TACL 2022, section 7, as version 1.0 of the authors' evaluation has it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""What a metric may look at: one record, what is known to be right, and the texts behind the ids.
+"""What a metric may look at (one record, what is right, the texts behind the ids), and why a score has no value.
 
-Why a score has no value: codes for `Score.reason`.
-
-Undefined: this record has no such score to be had; it leaves the mean and its n. Most of these follow from the question
-or from the cell; what follows from the answer (it abstains, cites nothing, has no words) has a metric of its own.
-Missing: there is a score to be had, but this run did not get it; it counts against coverage.
+The reasons are codes for `Score.reason`. Undefined: this record has no such score to be had; it leaves the mean and its
+n. Most of these follow from the question or from the cell; what follows from the answer (it abstains, cites nothing,
+has no words) has a metric of its own. Missing: there is a score to be had, but this run did not get it; it counts
+against coverage.
 """
 
 from __future__ import annotations

@@ -1,19 +1,11 @@
-"""The decisions that scores understand, by the names under which strategies record them.
+"""What the decisions of a controller were worth: its branches, its routes, its repeated retrievals and its grades.
 
-A strategy of one's own that records the same nodes and choices is scored alike; others are counted, not understood.
+Decisions are understood by the names under which strategies record them. A strategy of one's own that records the same
+nodes and choices is scored alike; others are counted only. A strategy that grades and then does the same whatever the
+grade costs calls and earns nothing; its answers look like those of a working one, and only the decisions tell.
 
-What a controller's branches came to: how often each fired, and how often it changed anything.
-
-A strategy that grades and then does the same whatever the grade costs calls and earns nothing; its answers look
-like those of a working one. Only the decisions tell.
-
-Which way each question was sent, and which would have done: by its hops, and by what rows of one way got right.
-
-Adaptive-RAG (arXiv 2403.14403), section 3.2: the right way is the cheapest that answers right.
-
-What asking again brought: the gold documents of later retrievals beside those of the first query.
-
-Verdicts of a controller on retrieved passages, against the gold documents.
+The right route is the cheapest that answers right (Adaptive-RAG, arXiv 2403.14403, section 3.2). Grades of passages are
+held against the gold documents, and so are the documents of later retrievals beside those of the first query.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""When a metric has no value for a record: one rule per family, each giving a reason or None.
+"""When a metric has no value for a record, and what answers would score by chance.
 
-A failed record is missing only where a sound one would have been scored: the question's own reasons and the
-cell's come first.
-
-Each answer held against the gold of every question, not only of its own: what it would score by chance.
+One rule per family of metrics gives a reason or None. A failed record is missing only where a sound one would have been
+scored: the question's own reasons and the cell's come first. The chance level of a metric is what each answer scores
+against the gold of every question.
 """
 
 from __future__ import annotations

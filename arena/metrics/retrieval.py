@@ -1,27 +1,17 @@
-"""Sets of documents against the gold: what was retrieved, shown or cited, one question at a time.
+"""Score documents against the gold, one question at a time: as sets, as rankings, as chains of hops, claim by claim.
 
-`found`, `gold`: ids, of which neither order nor repetition matters. Without gold every metric is None. Otherwise all
-are in [0, 1], and finding nothing scores 0. Definitions: Manning, Raghavan and Schuetze, "Introduction to Information
-Retrieval", chapter 8.
+Sets: `found` and `gold` are ids, of which neither order nor repetition matters. Without gold every metric is None.
+Otherwise all are in [0, 1], and finding nothing scores 0. Definitions: Manning, Raghavan and Schuetze, "Introduction to
+Information Retrieval", chapter 8.
 
-A ranking of documents against the gold, one question at a time.
+Rankings: `ranked` are ids, best first; an id counts once, at its first place. Gains are 0 or 1. A ranking without gold
+in it, an empty one included, scores 0. nDCG has the discount log2(rank + 1), as in Burges et al., ICML 2005.
 
-`ranked`: ids, best first; an id counts once, at its first place. Gains are 0 or 1. Without gold every metric is None.
-Otherwise all are in [0, 1], and a ranking without gold in it, an empty one included, scores 0. Definitions: Manning,
-Raghavan and Schuetze, "Introduction to Information Retrieval", chapter 8; nDCG with the discount log2(rank + 1) as in
-Burges et al., ICML 2005.
+Chains: `hop_order` holds one document id per hop, in the order of the decomposition; an id may serve several hops.
+Where it is empty a metric is None.
 
-A chain of hops against the documents that were found.
-
-`hop_order`: one document id per hop, in the order of the decomposition; an id may serve several hops. Where it is
-empty a metric is None.
-
-The evidence of a reference answer, claim by claim.
-
-Predicted against true supporting documents, in MuSiQue's convention.
-
-Ids are document ids, or paragraph numbers of one record; order and repetition do not matter. Source: Trivedi et al.,
-TACL 2022, section 7.
+Support in MuSiQue's convention (Trivedi et al., TACL 2022, section 7): ids are document ids, or paragraph numbers of
+one record; order and repetition do not matter.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A metric as the arena applies it: pure arithmetic, and when it does not apply.
-
-Rows of the table of metrics, family by family: what each looks at, and when it does not apply.
-"""
+"""The table of metrics, family by family: what each looks at, how it is computed, and when it does not apply."""
 
 from __future__ import annotations
 

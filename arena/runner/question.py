@@ -1,15 +1,9 @@
-"""One question through one cell.
+"""Ask one question of one cell, and hand back its record.
 
-A strategy's failure becomes a `Failure` value here, in the project's one broad except; so does whatever it hands back
-that is no sound `Attempt`, and a question that took too long.
-
-Giving work up without leaving any of it running.
-
-Retrieval as one question sees it: every one is noted, with its start and how long it waited for others.
-
-What a strategy hands over is checked, not trusted: its requests, its attempt, and the evidence of its answer.
-
-Who is asked what: cells with all they need, and their questions.
+A strategy's failure becomes a `Failure` value here, in the project's one broad except. So does whatever it hands back
+that is no sound `Attempt`, and a question that took too long: its requests, its attempt and the evidence of its answer
+are checked, not trusted. Work that is given up is ended before the record is made, so that none of it keeps running.
+Every retrieval is noted with its start and how long it waited for others.
 """
 
 from __future__ import annotations

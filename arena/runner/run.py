@@ -1,6 +1,6 @@
-"""Questions x cells under a limit -> RunRecords, each kept as it is made.
+"""Ask all questions of all cells, a bounded number at once, and keep each record as it is made.
 
-Whether every cell can answer at all, found out before the long part of a run.
+Before the long part, each cell is asked its first questions, to find out whether it can answer at all.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Records and gold into scores.
-
-Judges' verdicts as scores of the records that they were made of.
-"""
+"""Score records against gold, and put the judges' verdicts beside them."""
 
 from __future__ import annotations
 

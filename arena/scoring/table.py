@@ -1,8 +1,6 @@
-"""All that is known of every question of every cell; nothing is averaged or rounded yet.
+"""The score table: all that is known of every question of every cell, with nothing averaged or rounded.
 
-A score table as the columns of scores.parquet and of questions.parquet.
-
-What one question took in one cell: tokens, money, calls and seconds.
+It is kept as the columns of scores.parquet and questions.parquet. `Usage` is what one question took in one cell.
 """
 
 from __future__ import annotations

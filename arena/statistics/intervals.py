@@ -1,8 +1,7 @@
-"""From values per question to one figure and how sure it is.
+"""Confidence intervals from values per question, by the bootstrap, and agreement between raters beyond chance.
 
-Bootstrap resamples of questions: drawn once, and then applied to every metric, difference and ratio alike.
-
-How far raters agree beyond what chance would bring.
+Questions are resampled once, and the same resamples serve every metric, difference and ratio, so that paired figures
+stay paired.
 """
 
 from __future__ import annotations

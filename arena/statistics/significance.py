@@ -1,12 +1,8 @@
-"""Paired permutation test: could a mean difference be chance?
+"""Whether differences could be chance: permutation tests, many tests at once, ranks, and detectable differences.
 
-Many tests at once: what is left of a p-value.
-
-Do answers go with their own questions, or would they go with any? A permutation test of which belongs to which.
-
-Ranks that contestants may have, where some differences are more than chance and others are not.
-
-How small a difference a number of questions can show.
+The paired test asks whether a mean difference could be chance. A second test asks whether answers go with their own
+questions or would go with any. Holm's correction adjusts the p-values of a family. Ranks are the range of places that a
+contestant may have, where some differences are more than chance and others are not.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Thresholds: what each keeps and refuses, which one to choose, and how sure the choice is.
+"""Thresholds on scores: what each keeps and refuses, which one to choose, how sure the choice is, and a curve's elbow.
 
 Things with a score are of two populations: `wanted` ones should be kept, which a score at or above the threshold does,
 and the others refused.
-
-Where a curve stops paying: its elbow.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Files of a run folder, written whole or not at all.
+"""Files of a run folder: its lock, its Parquet tables, and calls.jsonl, the ledger of model calls.
 
-The lock of a run folder: one process writes.
-
-Tables of a run folder, as Parquet.
-
-calls.jsonl: the ledger of a run, one model call a line, derived from its journals.
+Files are written whole or not at all, and one process at a time writes. calls.jsonl has one model call a line and is
+derived from the journals.
 """
 
 from __future__ import annotations

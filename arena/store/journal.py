@@ -1,15 +1,11 @@
-"""One line of a journal.
+"""The journal: one checked line a record, appended whole or not at all, read without holding the file in memory.
 
     {"schema_version":4,"checksum":"1c291ca3","run":"line_0a1b2c3d4e5f6071","key":["vanilla/dense/1f2e3d4c","q1"],"record":{...}}
 
 The checksum is the CRC-32 of all that follows its comma, as written. `run` tells under which settings the record was
-made (empty = not known), so that a line out of another run is never taken for one of this.
-`key` makes the record one of its kind; it begins with the cell and the question (of a payment: with what it
-was for). Both can be read without the record.
-
-Reading a journal, line by line; memory does not grow with the file.
-
-Appending to a journal: whole lines or none.
+made (empty = not known), so that a line out of another run is never taken for one of this. `key` makes the record one
+of its kind; it begins with the cell and the question (of a payment: with what it was for). Both can be read without the
+record.
 """
 
 from __future__ import annotations

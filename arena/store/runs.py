@@ -1,8 +1,7 @@
-"""A journal of records that grows while it is read: only what is new is read again.
+"""Find the runs of a folder, follow a journal that grows, and read and write review.jsonl.
 
-The runs of a folder: which one is meant when none is named, which are finished, and how to go on with one.
-
-review.jsonl: what reviewers said of a run's answers, one rating a line, written whole.
+Where no run is named, the latest is meant. A growing journal is read on from where
+the last look ended. review.jsonl has one rating a line and is written whole.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which lines of a journal count: the newest of every key.
+"""Find which lines of a journal count, the newest of every key, and put a finished journal in input order.
 
-A finished journal in input order, the same at any concurrency; what was written again later is kept beside it.
+The order is the same at any concurrency. Lines that were written again later are kept beside it.
 """
 
 from __future__ import annotations

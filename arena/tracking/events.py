@@ -1,6 +1,6 @@
-"""What happened to one question, told in events: the question, and in it every retrieval, call and decision.
+"""What happened to one question as events: the question, and in it every retrieval, call and decision with its times.
 
-Where in its question's time every retrieval, call and decision lies, in seconds since its start.
+Times are seconds since the question's start.
 """
 
 from __future__ import annotations

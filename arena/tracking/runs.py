@@ -1,18 +1,10 @@
-"""Writing a run: the parent with the run's files, and a child for every cell with its figures and traces.
+"""Write a run to MLflow: the parent with the run's files, and a child for every cell with its figures and traces.
 
-The figures of a leaderboard under MLflow names. Unknown ones are left out, not logged as 0.
+Unknown figures are left out, not logged as 0. `answer_f1` is a mean; what belongs to it stands in groups, which
+MLflow's pages show as sections: `ci_low/answer_f1`, `coverage/answer_f1`. A breakdown has means only:
+`by_hops/2/answer_f1`. A metric that a guard calls invalid is `invalid/answer_f1`, so that no chart compares it.
 
-`answer_f1` is a mean; what belongs to it stands in groups, which MLflow's pages show as sections: `ci_low/answer_f1`,
-`coverage/answer_f1`. A breakdown has means only: `by_hops/2/answer_f1`. A metric that a guard calls invalid is
-`invalid/answer_f1`, so that no chart compares it.
-
-Settings as MLflow parameters: flat and short. What is too long for one is kept whole as a text artifact.
-
-Tags: what one filters runs by on MLflow's pages, and what finds a copy again.
-
-Names that MLflow takes for parameters and metrics, and shows for runs.
-
-Copies of a run that are in MLflow already: the whole one, and what is to go.
+Settings become flat, short parameters; one that is too long is kept whole as a text artifact.
 
 Every run that is written carries `arena.run`; a parent gets `arena.content` last of all, so that a copy without it was
 broken off. MLflow cannot take back a metric or a parameter, so a copy of another content is replaced, not changed:

@@ -1,10 +1,6 @@
-"""A finished run as its folder has it: what is to be copied, and what tells one content of it from another.
+"""What is copied of a finished run: its files, its texts, its scores, and which questions become traces.
 
-The texts behind the ids of a run, for readable traces. They are no file of the run: its dataset has them.
-
-What scoring found out about every question of every cell: questions.parquet.
-
-Which questions of a cell become traces: those one wants to open.
+The texts are no file of the run: its dataset has them. A hash of the content tells one state of a run from another.
 """
 
 from __future__ import annotations

@@ -2,10 +2,6 @@
 
 They are written through MLflow's trace client and not through its live tracing: that one hands every span over by
 itself, in a thread, and turns what goes wrong into a log line. Here many spans go in one request, and an error is one.
-
-What a list of traces shows of a question before one opens it.
-
-Events as MLflow's spans.
 """
 
 from __future__ import annotations

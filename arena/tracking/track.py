@@ -1,6 +1,6 @@
-"""Copying a finished run to MLflow, so that doing it again changes nothing.
+"""Copy a finished run, or a sweep, to MLflow, so that doing it again changes nothing.
 
-A sweep as MLflow runs: a parent, and a child for every cell of every point. Doing it again changes nothing.
+A sweep becomes a parent and a child for every cell of every point.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What is asked, on which texts, and what is right.
-
-MuSiQue's own files, line by line: what a system predicted and what is right, in the setting of 20 paragraphs.
-"""
+"""Questions, documents and gold; and MuSiQue's own predictions and labels, in its setting of 20 paragraphs."""
 
 from __future__ import annotations
 

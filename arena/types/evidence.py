@@ -1,7 +1,4 @@
-"""What was asked of an index, and what came back.
-
-How long other questions held one up.
-"""
+"""A retrieval: what was asked of an index, what came back, and how long it waited for other questions."""
 
 from __future__ import annotations
 

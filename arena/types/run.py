@@ -1,6 +1,6 @@
 """What happened when a contestant met a question, and how it scored.
 
-What one metric says of one question, and what a judge said that it is made of.
+A `Score` is what one metric says of one question. A `Verdict` is what a judge said, of which a score is made.
 """
 
 from __future__ import annotations

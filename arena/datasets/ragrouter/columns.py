@@ -1,12 +1,11 @@
-"""The columns of RAGRouter-Bench under both names in use, in any mixture.
+"""The columns of RAGRouter-Bench under both names in use, and what its rows are looked up in: the corpus and MuSiQue.
 
 The authors' README calls them `doc_id`, `title`, `text` and `question_id`, `question`, `answer`, `query_type`,
 `supporting_facts`; the program that made the questions, and projects that read the files, have `id`, `type`, and
 `content` or `context` for a text. Ids may be numbers. Other columns are passed over.
 
-The documents of RAGRouter-Bench, found by id or by what they say.
-
-MuSiQue's own records as the key to RAGRouter-Bench's original questions: aliases, evidence and hops.
+A document is found by its id or by its text. MuSiQue's own records give the original questions their aliases, evidence
+and hops.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The four configs of RAGRouter-Bench: their sizes and their files on the hub.
+"""The four configs of RAGRouter-Bench: their files on the hub, and a check that what was read has their size.
 
 Questions by kind: Wang et al. 2026, statistics table; documents: README of the authors' code. They add up to the
 paper's 7,727 questions and 21,460 documents. The README gives `quality` 1,200 questions, the paper 1,198.
-
-Whether what was read has the size it should have.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""RAGRouter-Bench from the hub or from a folder, as a dataset.
+"""Load RAGRouter-Bench from the hub or from a folder.
 
-What may stand after `ragrouter:`: a config or a folder, then, after another colon, a MuSiQue file.
+After `ragrouter:` stands a config or a folder and then, after another colon, a MuSiQue file if there is one.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""One question of RAGRouter-Bench with its gold, put together from its row and from MuSiQue's record of it.
-
-The evidence that a question's own row names.
+"""Make questions of RAGRouter-Bench with their gold, from their rows and from MuSiQue's records of them.
 
 A member of `supporting_facts` is a document's id, or an object with the id (`doc_id`) or with the text of a passage.
-The original questions of MuSiQue and of the medical config are reported to have no ids; what such members look like
-is not known, so one that cannot be read is counted and never guessed at.
+The original questions of MuSiQue and of the medical config are reported to have no ids; what such members look like is
+not known, so one that cannot be read is counted and never guessed at.
 
-What a user of RAGRouter-Bench should know about the questions that were read.
+The notes of the dataset tell a user what became of the evidence of all questions.
 """
 
 from __future__ import annotations

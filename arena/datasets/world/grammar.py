@@ -1,23 +1,23 @@
-"""What a kind of thing is, what a relation is, and the sentence template that both directions share.
+"""The grammar of the world: kinds, relations, sentence templates, the meaning of questions, and the limits of a world.
 
-A template is written once. Filled, it gives a sentence of a passage or a question; inverted, it gives the
-regular expression by which the checker reads that sentence back. Slots stand in braces:
+A template is written once. Filled, it gives a sentence of a passage or a question; inverted, it gives the regular
+expression by which the checker reads that sentence back. Slots stand in braces:
 
     {s}            the thing the passage is about, by name          {short}  a person's last name
     {RELATION}     the value of one of its relations                {he} {his} {him}  pronouns
     {~LIST}        a filler word from the vocabulary; {~year} and {~number} are digits
     {x} {o}        in questions and claims: what is asked about, and the value
 
-A question's meaning: a small expression over the graph, and MuSiQue's name for its shape.
+A question's meaning is a small expression over the graph, with MuSiQue's name for its shape:
 
     2hop   Step(Step(Leaf))                        4hop1  Step(Step(Step(Step(Leaf))))
     3hop1  Step(Step(Step(Leaf)))                  4hop2  Step(Step(Meet(Step(Leaf), Step(Leaf))))
     3hop2  Step(Meet(Step(Leaf), Step(Leaf)))      4hop3  Step(Meet(Step(Step(Leaf)), Step(Leaf)))
 
-So in 3hop2 two independent facts feed a third; in 4hop2 that third feeds a fourth; in 4hop3 a chain of two and
-one independent fact feed the fourth. A `Meet` and the `Step` above it are read off one document: one hop.
+So in 3hop2 two independent facts feed a third; in 4hop2 that third feeds a fourth; in 4hop3 a chain of two and one
+independent fact feed the fourth. A `Meet` and the `Step` above it are read off one document: one hop.
 
-What every world holds to; the maker builds to these numbers and the proof checks them.
+The maker of a world builds to the limits below, and the proof checks them.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""The knowledge graph behind the passages: things of every kind and the facts that join them.
+"""Build the knowledge graph behind the passages: things with invented names, dated facts that join them.
 
-An entity of the world.
-
-Dating the facts of a graph so that no one acts before being born or learns from a younger master.
-
-Names that no one has ever borne: a phonotactic word maker and the shapes its words take.
-
-Sharing a whole number out by weights.
+Names come from a phonotactic word maker, so that no one has ever borne them. Dates are such that no one acts before
+being born or learns from a younger master.
 """
 
 from __future__ import annotations

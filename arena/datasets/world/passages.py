@@ -1,8 +1,7 @@
-"""Turning the facts of one thing into a passage of 40 to 140 words.
+"""Write the texts of a world: passages of 40 to 140 words, reference accounts, and the wording of questions.
 
-Reference accounts: five claims about a subject, each told by one document alone.
-
-Putting a query into English: noun phrases nested in a question, never in the words of the passages.
+An account makes five claims about its subject, each told by one document alone. A question is made of nested noun
+phrases, never of the words of the passages.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""The proof of one question with a short answer, or with none.
+"""Prove a world from its texts alone.
 
-All facts that the documents of a world state, and every way in which they answer a query.
-
-The proof of one summary question.
-
-The proof of a world, from its texts alone.
-
-Every passage is read back into facts and every question into a query; what the generator intended is not consulted.
+Every passage is read back into facts and every question into a query. What the generator intended is not consulted. A
+question with a short answer must have exactly one answer in the facts, an unanswerable one none, and each claim of a
+summary exactly its own document.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Finding the questions of a graph: chains, meetings, and their unanswerable twins.
+"""Draw the questions of a world from its graph: chains, meetings, and their unanswerable twins.
 
-One attempt at a world: a graph, the questions it carries, and all of it put into records.
+A `WorldDraft` is one attempt at a world: a graph with its questions, put into records.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Reading passages back: from text to facts, by the inverse of the sentence templates.
+"""Read passages, questions and claims back into facts and queries, by the inverse of their templates.
 
 Nothing here knows what the generator had in mind. A sentence that no template explains, or that two explain
-differently, is reported and not skipped: what is not understood might state anything.
-
-Reading questions and claims back: the inverse of their wording, every way it can be taken.
-
-What must hold of the documents, whatever is asked.
+differently, is reported and not skipped: it might state anything. A question is read in every way it can be taken.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""A language model that is none: for trial runs and tests, without weights, key or network.
+"""The fake model: a LangChain model without weights, key or network, for trial runs and tests.
 
-It is a LangChain model, so that it is asked, limited, retried and counted by the same client as a real one.
-
-A script being played: which reaction is next, and what is used up.
-
-The fake provider's own books: what it handed out, for whoever wants to check a ledger against them.
-
-One JSON line a request, written as its answer is handed out, so that a request given up before has none:
+It is asked, limited, retried and counted by the same client as a real one. It plays a script, and can log what it
+handed out, so that a ledger can be checked against it. The log has one JSON line a request, written as its answer is
+handed out, so that a request given up before has none:
 
     {"prompt": "16 hex digits", "call": "16 hex digits", "input_tokens": 12, "output_tokens": 3, "fault": null}
 

@@ -1,12 +1,9 @@
-"""How the fake model answers a prompt with passages: by copying a few words of the closest sentence.
+"""How the fake model answers prompts with passages and judges for ragas: by the words that texts share.
 
-It reads the form that prompts of this project have: passages that begin with `[1] Title: text`, and the
-question on the last line that begins with `Question:`.
-
-How the fake model judges for ragas: by the words that texts share. A deterministic stand-in, and no judge.
-
-It reads the form that ragas' prompts have: what is judged stands as a JSON object between `input: ` and `Output: ` at
-the end, and the schema of the reply says what of.
+An answer copies a few words of the closest sentence. It is found by the form that prompts of this project have:
+passages that begin with `[1] Title: text`, and the question on the last line that begins with `Question:`. A prompt of
+ragas holds what is judged as a JSON object between `input: ` and `Output: ` at the end, and the schema of the reply
+says what of. Neither is more than a deterministic stand-in.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""One request to the fake model, and the LangChain message it is answered with.
+"""Requests to the fake model, and its built-in replies: forms filled in, judgements, and messages with token counts.
 
-Tokens are words: runs of characters between white space, each with the white space before it.
-
-How the fake model fills in a form: the smallest value that a JSON schema allows.
-
-How the fake model judges: by how many words of the claim or question are in the passages.
+Tokens are words: runs of characters between white space, each with the white space before it. A form is filled with the
+smallest value that its JSON schema allows.
 
 It reads the form that judgements of this project have: a last line `Reply with one of: yes, no`, whose labels go from
 the best to the worst; passages as in `arena.llm.fake.judging`; and what is judged on the last line of the form

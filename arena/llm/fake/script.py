@@ -30,8 +30,6 @@ shares with the passages (`arena.llm.fake.replies`), all else with a few words o
 fails. A call that meets a 429, a 500, a timeout or a broken connection from `faults` uses up neither a rule nor a
 reply. The file is YAML (where "yes" and "no" need their quotes) or JSON.
 
-The faults that the fake model plays at given rates, and which call meets which.
-
 A fault is drawn from the seed, the prompt, the parameters and how often this very call was asked before, so that it is
 the same at any concurrency and in any order, and a call that is asked again may pass.
 """

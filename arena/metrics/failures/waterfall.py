@@ -1,10 +1,8 @@
-"""From a record, its gold and its scores to the one class of its question. No model, no guess.
+"""Find the one failure class of a question from its record, its gold and its scores, without a model.
 
-First what is settled by the outcome alone; then, of a wrong answer, the first stage at which it went wrong.
-
-Which evidence the answer was written without, and how far on its way to the reader it got.
-
-What a reader made of evidence that it was shown: told by the answer's words, without a model.
+What the outcome alone settles comes first; then, of a wrong answer, the first stage at which it went wrong: which
+evidence it was written without, how far that got on its way to the reader, and what the reader made of the evidence
+that it was shown.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""People.
-
-Guilds.
-
-Treaties.
-
-Festivals.
-"""
+"""Words and templates for people, guilds, treaties and festivals."""
 
 from __future__ import annotations
 

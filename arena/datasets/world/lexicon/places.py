@@ -1,11 +1,4 @@
-"""Towns.
-
-Rivers.
-
-Mountains.
-
-Bridges.
-"""
+"""Words and templates for towns, rivers, mountains and bridges."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
-"""Musical instruments.
+"""Words and templates for musical instruments and ships, filler words, and the wording of summary questions.
 
-Ships.
-
-Closed lists of small words that vary the filler of a passage and never state a fact of the graph.
-
-How an account of one thing is asked for.
+Filler words vary a passage and never state a fact of the graph.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Novels.
-
-Albums.
-
-Schools.
-"""
+"""Words and templates for novels, albums and schools."""
 
 from __future__ import annotations
 
