@@ -152,8 +152,8 @@ def test_a_dry_run_says_what_is_shared_and_makes_nothing(arena: Arena, study: Pa
         for point in json.loads(done.out)["points"]
         for cell in point["cells"]
     }
-    assert expected["base", "retrieval_only dense"] == ("asked", 0)
-    assert expected["retrieval.k-1", "retrieval_only hybrid_rerank"] == ("cut from base", 0)
+    assert expected["base", "retrieval_only + dense"] == ("asked", 0)
+    assert expected["retrieval.k-1", "retrieval_only + hybrid_rerank"] == ("cut from base", 0)
     assert expected["retrieval.k-1", "closed_book"] == ("copied from base", 0)
     assert expected["retrieval.k-1", "vanilla + dense"] == ("asked", 5)
     text = arena("sweep", config, "--dry-run")

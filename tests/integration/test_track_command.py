@@ -103,7 +103,7 @@ def test_a_run_is_copied_when_it_ends(arena: Arena, study: Path, runs_dir: Path)
     done = arena("run", study, "--run-id", "r1", "--strategies", "retrieval_only", "--modes", "dense")
     assert done.code == 0, done.err
     assert "warning: MLflow" not in done.err
-    assert living_runs(runs_dir) == [("r1", "run"), ("retrieval_only dense", "cell")]
+    assert living_runs(runs_dir) == [("r1", "run"), ("retrieval_only + dense", "cell")]
     assert arena("track", runs_dir / "r1").out.startswith("unchanged: ")
 
 
