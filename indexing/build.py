@@ -1,6 +1,6 @@
 """Build an index in one piece, or open the one that is there.
 
-Put an index together in a work folder, and move it to its place when it is whole.
+It is put together in a work folder, and moved to its place when it is whole.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Documents to passages, the unit of retrieval, and the text by which a passage is found.
-
-Where the tokens of a text begin, as chunking counts them.
-"""
+"""Cut documents into passages, the unit of retrieval, by tokens; and make the text by which a passage is found."""
 
 from __future__ import annotations
 

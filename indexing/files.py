@@ -1,8 +1,7 @@
-"""Remembered hashes: a file of gigabytes is read once, and again only when its size or modification time changes.
+"""Files of an index: remembered hashes, the lock of its one writer, and progress reports.
 
-How long work reports on itself.
-
-One writer at a time for each index, and where it works until the index is whole.
+A hash is remembered, so that a file of gigabytes is read once, and again only when its size or modification time
+changes. Until an index is whole, its writer works in a folder beside it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Models of the hub that are not pinned here: any repository, at the commit it had when it was first fetched.
 
-Downloads that survive a cut line: a file grows under a `.part` name and is resumed where it stopped.
+A download survives a cut line: a file grows under a `.part` name and is resumed where it stopped.
 """
 
 from __future__ import annotations

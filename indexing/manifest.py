@@ -1,8 +1,7 @@
-"""What an index was built from: the file that decides whether it may be opened.
+"""The manifest of an index: what it was built from decides whether it may be opened.
 
-The files of an index, stamped when it is built and compared when it is opened or verified.
-
-A sample of an index's own vectors, kept beside it: each must still find the passage it was made from.
+Its files are stamped when it is built and compared when it is opened or verified. Beside it lies a sample of its own
+vectors: each must still find the passage it was made from.
 """
 
 from __future__ import annotations

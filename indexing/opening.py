@@ -1,6 +1,7 @@
 """Open an index that was built from exactly these documents with exactly these settings.
 
-What an index is to be: checked documents, cut into passages, and the identity that follows from the settings.
+A plan says what the index is to be: checked documents, cut into passages, and the identity that follows from the
+settings.
 """
 
 from __future__ import annotations

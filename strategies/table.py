@@ -1,6 +1,7 @@
-"""The table of contestants, and how those of other packages are found.
+"""The table of strategies, and a strategy under given settings as a config names it.
 
-A strategy under given settings, as a config names it: `adaptive`, `adaptive:policy=always_b:cost_bias=0.1`.
+A name with settings is written `adaptive:policy=always_b:cost_bias=0.1`. Other packages add strategies through entry
+points.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`arena bench llm`: what the gate to the language models costs, over the fake model that costs nothing.
+"""`arena bench llm` and `arena bench strategies`: the cost of the gate to a model, and of a strategy's own machinery.
 
-`arena bench strategies`: what a strategy's own machinery costs, with a model that costs no time.
+Both ask the fake model, which takes neither money nor time.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""The records of a large run that nobody ran: plausible evidence, answers and ledgers over a generated world.
+"""Made-up material for benchmarks: records of a large run, points of an index, and random models.
 
-Points of the shape that bge-m3 gives, without a model: 1024 dimensions and some 90 weighted terms.
+The records have plausible evidence, answers and ledgers over a generated world. The points have the shape that bge-m3
+gives: 1024 dimensions and some 90 weighted terms.
 
-Text embeddings fill few of their dimensions, which is what a graph of neighbours lives on. So the vectors have
-64 degrees of freedom, spread over 1024 dimensions by a fixed random projection, and a little noise in all of them.
-Terms follow Zipf's law, as words do. A query is near one of the points and asks for eight of its terms.
+Text embeddings fill few of their dimensions, which is what a graph of neighbours lives on. So the vectors have 64
+degrees of freedom, spread over 1024 dimensions by a fixed random projection, and a little noise in all of them. Terms
+follow Zipf's law, as words do. A query is near one of the points and asks for eight of its terms.
 
-Random XLM-RoBERTa models in the layouts of bge-m3 and bge-reranker-v2-m3, made on the spot.
-
-What FlagEmbedding loads from these folders is what it loads from the hub's: only the weights say nothing.
+The random models are XLM-RoBERTa in the layouts of bge-m3 and bge-reranker-v2-m3. What FlagEmbedding loads from these
+folders is what it loads from the hub's: only the weights say nothing.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""Percentiles of how long calls take, one after the other.
+"""`arena bench startup`, `world` and `embedding`, and what all benchmarks measure with: percentiles and peak memory.
 
-The most memory this process ever held, and nobody else's.
-
-`arena bench startup`: how long a user waits before anything happens.
-
-`arena bench world`: making and proving a world of MuSiQue's size, in a process of its own.
-
-What our embedding costs beside the library underneath it, and what the cache saves. On the CPU, in one process.
+A peak of memory is that of the whole process, so that each measurement has a process of its own. Embedding is measured
+on the CPU, against the library underneath it, with and without the cache.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""`arena bench retrieval`: engines on synthetic points, each trial in a process of its own.
+"""`arena bench retrieval` and `arena bench index`: engines on synthetic points, each trial in a process of its own.
 
-One engine at one size, measured here: `python -m experiments.bench.retrieval TRIAL` (JSON in and out).
-
-A trial has a process of its own, so that its peak of memory is nobody else's.
-
-qdrant-client's local mode as its users call it: the yardstick of the retrieval benchmark.
-
-`arena bench index`: what building and reopening an engine takes, given the vectors.
+A trial is `python -m experiments.bench.retrieval TRIAL` (JSON in and out), so that its peak of memory is its own. The
+yardstick is qdrant-client's local mode as its users call it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""`arena bench runner`: what a run adds to the calls it makes, and what continuing a large one costs.
+"""`arena bench runner`, `scoring` and `report`: what a run adds to the calls it makes, and what its results take.
 
-What continuing a large run costs before the first question: memory and time of reading its journal.
-
-`arena bench scoring`: what scoring a large run takes, from its journal to its leaderboard, without any model.
-
-`arena bench report`: what writing the page of a large run takes, and how large it is.
+`runner` also measures what continuing a large run costs before the first question. `scoring` goes from a journal to its
+leaderboard without any model; `report` writes the page of a large run.
 """
 
 from __future__ import annotations

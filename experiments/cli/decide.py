@@ -1,15 +1,4 @@
-"""`arena gate`: a run against a baseline; the exit code is for CI.
-
-`arena sweep`: one run a point, over values of settings.
-
-`arena calibrate`: thresholds from the dev part of a run.
-
-`arena train-router`: a router for one reader, from that reader's own outcomes.
-
-`arena equalize`: the same spending per question for every strategy.
-
-`arena sample-size`: parse, call, print; no logic.
-"""
+"""`arena gate`, `sweep`, `calibrate`, `train-router`, `equalize` and `sample-size`: parse, call, print; no logic."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""`arena index`, `arena datasets`, `arena models` and `arena strategies`: parse, call, print; no logic.
-
-`arena index build | info | verify`: the index that a run with the same settings will open.
-
-`arena datasets make-world`: generate, prove, write.
-"""
+"""`arena index`, `arena datasets`, `arena models` and `arena strategies`: parse, call, print; no logic."""
 
 from __future__ import annotations
 

@@ -1,17 +1,4 @@
-"""`arena show`: parse, call, print; no logic.
-
-`arena report`: one run as one HTML file.
-
-`arena serve`: the reports of all runs behind one local page.
-
-`arena inspect`: everything that happened to one question.
-
-`arena compare`: several runs as one leaderboard.
-
-`arena papers`: published figures, alone and beside a run.
-
-`arena review`: answers out to people, and their judgements in.
-"""
+"""`arena show`, `report`, `serve`, `inspect`, `compare`, `papers` and `review`: parse, call, print; no logic."""
 
 from __future__ import annotations
 

@@ -1,17 +1,4 @@
-"""`arena judge`: parse, call, print; no logic.
-
-`arena merge`: the shares of a run, asked by several processes, as one run.
-
-`arena import` and `arena export`: systems of other frameworks in, runs out.
-
-`arena score`: parse, call, print; no logic.
-
-`arena cost`: parse, call, print; no logic.
-
-`arena verify`: a run folder against everything it rests on.
-
-`arena track`: a finished run copied to MLflow.
-"""
+"""`arena judge`, `merge`, `import`, `export`, `score`, `cost`, `verify` and `track`: parse, call, print; no logic."""
 
 from __future__ import annotations
 

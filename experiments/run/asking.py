@@ -1,8 +1,8 @@
-"""Asking what is left to ask of a run, and what is kept when that is stopped.
+"""Ask what is left to ask of a run, and probe its latency.
 
-Failed questions of which it is not known yet whether the provider was down.
-
-The latency probe: some questions once more, one at a time, for what a lone user would wait.
+When the run is stopped, what is done is kept and the message says how to go on. Questions that failed while the
+provider may have been down wait in `OutageBuffer`. The latency probe asks some questions once more, one at a time, for
+what a lone user would wait.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the model calls of a run are held to: prices, a budget, and the cache of replies that were paid for.
 
-How many questions a comparison needs, said before they are paid for.
+Before anything is paid, it is said how many questions a comparison needs.
 """
 
 from __future__ import annotations

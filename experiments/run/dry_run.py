@@ -1,4 +1,4 @@
-"""`arena run --dry-run`: what a run would use and cost, before anything is spent.
+"""`arena run --dry-run`: what a run, and its judging, would use and cost, before anything is spent.
 
 What a finished run of the same cell on the same data used is taken where there is one. Else a few questions go through
 the real graphs and prompts with the `fake:` model in place of the configured one, which costs nothing and needs neither
@@ -6,12 +6,9 @@ key nor server, and with passages found by shared words in place of the index's,
 replies are not the model's: how often a controller goes round, and how much is written, is then a guess, and tokens are
 words times `TOKENS_PER_WORD` (a `fake:` model's are words).
 
-What judging a run would take: the judge's metrics asked of the fake model about a few answers of each cell.
-
-RAGAS' prompts and the texts that were shown are real; what the judge writes is not. The answers are those of a past run
-where there is one, else those of the dry run's own probe, which are the fake model's.
-
-What finished runs used, cell by cell.
+The judge's metrics are asked of the fake model about a few answers of each cell. RAGAS' prompts and the texts that were
+shown are real; what the judge writes is not. The answers are those of a past run where there is one, else those of the
+dry run's own probe, which are the fake model's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Where each question's evidence comes from: the shared index, the gold documents with or without a change, or nowhere.
+"""Where each question's evidence comes from: the shared index, the gold documents, a live search tool, or nowhere.
 
 What is drawn is drawn by a hash of the question, so that a question always gets the same, in any run and any order.
 
-Live search: any tool with `ainvoke(query)`, such as LangChain's, as a source of evidence.
+A search tool is anything with `ainvoke(query)`, such as LangChain's tools.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""What some calls are expected to take, from what a few like them took.
+"""What calls are expected to take, from what a few like them took; and the equipment of a dry run.
 
-How long the model calls of a run would take, at the speed that finished runs have measured for the same model.
-
-What a dry run is equipped with: the index is planned and its chunks are counted, and nothing is embedded.
-
-Passages are found by the words that they share with a query. That is no retrieval to be judged; it fills prompts with
-passages of the corpus, cut as the run would cut them, which is what a dry run needs to know.
+Hours are those of the speed that finished runs have measured for the same model. Of the index only a plan is made: its
+chunks are counted, and nothing is embedded. Passages are found by the words that they share with a query. That is no
+retrieval to be judged; it fills prompts with passages of the corpus, cut as the run would cut them, which is what a dry
+run needs to know.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Where strategies search beside the run's own index: a second index, or a live tool.
+"""What contestants use beside the index: an external source, a trained judge of passages, a trained router.
 
-The trained judges of passages that contestants ask for by their settings, each opened once.
-
-The trained routers that contestants ask for by their settings: each for its own reader, each opened once.
-
-Whose judgements a contestant goes by, and that its calibrated thresholds were chosen on those.
+Each is opened once, for all contestants that ask for it by their settings. A router belongs to one reader. A calibrated
+threshold is refused where it was chosen on another judge's scores.
 """
 
 from __future__ import annotations

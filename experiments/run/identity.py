@@ -1,6 +1,6 @@
-"""What identifies a run, and each of its cells: everything that can change a result.
+"""The identity of a run and of each of its cells: everything that can change a result.
 
-The code that a strategy consists of, as one hash: its modules and all that they import of the same package.
+The code of a strategy is one hash over its modules and all that they import of the same package.
 """
 
 from __future__ import annotations

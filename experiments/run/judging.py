@@ -1,10 +1,7 @@
-"""One process's judging of a run: which verdicts are due, asked at once as far as the judge allows.
+"""Judge the answers of a run, or of a finished run, by its own judge or by another.
 
-Judging the answers of a run: what has no verdict yet gets one, and what is paid is kept.
-
-A judge's model, opened with what a run may spend on it.
-
-Judging a finished run, by its own judge or by another.
+What has no verdict yet is asked at once, as far as the judge allows, and what is paid is kept. The judge's model is
+opened with what the run may spend on it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""What a run must remember to be understood, repeated, continued and verified.
+"""The manifest of a run: what it takes to understand, repeat, continue and verify it.
 
-What this process runs on: processor, cores, memory, GPU, versions, commit.
-
-Who worked on a run, when, and with what: one entry in the manifest for every process that did.
-
-May a run be continued with these settings, and what becomes of its manifest if it may.
+It says what the run was made with (processor, memory, GPU, versions, commit), and has an entry for every process that
+worked on it. Whether a run may be continued with given settings is decided against it.
 """
 
 from __future__ import annotations

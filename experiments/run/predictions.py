@@ -1,7 +1,4 @@
-"""Anyone's predictions in MuSiQue's official format: the official figures, and a row of the arena's own.
-
-What `arena score` prints: a run's leaderboard, predictions, or the one with the others as a row.
-"""
+"""`arena score`: predictions in MuSiQue's official format, by the official figures and as a row of the arena's own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A config made ready to ask the first question.
-
-The contestants of a run with their index, and the one model that all of them share.
-"""
+"""Make a config ready to ask the first question: contestants, index, identity and plan, then the one model."""
 
 from __future__ import annotations
 

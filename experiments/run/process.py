@@ -1,15 +1,10 @@
-"""Garbage collection where its pauses would be felt.
+"""The process that runs: gentle stops, kept payments, garbage collection, the time of day; and `arena doctor`.
 
-Keeping what was paid for: one line of a journal after the other, whatever is cancelled meanwhile.
+A signal gives up what is in flight, and what is done is kept; a line of a journal is written whole, whatever is
+cancelled meanwhile. Garbage is collected where its pauses are not felt.
 
-Stopping gently: a signal gives up what is in flight, and what is done is kept.
-
-The time of day, as run folders and manifests write it.
-
-`arena doctor`: is this installation sound?
-
-`arena`, `strategies` and `experiments` are names of other people's projects on the public index. Two
-distributions that provide one package overwrite each other without a word, so that is checked first.
+`arena`, `strategies` and `experiments` are names of other people's projects on the public index. Two distributions that
+provide one package overwrite each other without a word, so that is checked first.
 """
 
 from __future__ import annotations

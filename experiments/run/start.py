@@ -1,10 +1,7 @@
-"""From what the user typed to a run: which settings, new or continued.
+"""One `arena run`, from what the user typed to a leaderboard, and its continuation after a stop.
 
-One `arena run`, from a config to a leaderboard, and its continuation after a stop.
-
-What a finished run says at its end: where everything is, and where to look next.
-
-The last step of a run: journals in order, everything derived from them, the manifest closed.
+The last step puts the journals in order, derives everything from them and closes the manifest. Then it is said where
+everything is and where to look next.
 """
 
 from __future__ import annotations

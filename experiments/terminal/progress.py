@@ -1,8 +1,6 @@
-"""Progress of long work: live in a terminal, plain lines otherwise. On stderr.
+"""Progress of long work, on stderr: live in a terminal, plain lines elsewhere.
 
-How a run's progress is shown: a live table of its cells in a terminal, plain lines elsewhere.
-
-How far a run is: what each cell has done, what that took, and when the rest will be done.
+Of a run it shows each cell: what is done, what that took, and when the rest will be done.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Datasets, weights and measurements as tables for a terminal, or as JSON.
+"""Everything that is printed: tables of figures with sentences below, for a terminal of any width or a pipe, or JSON.
 
-A table of figures and the sentences below it, on a terminal of any width or in a pipe.
-
-Where everything that is printed passes: names, answers and a server's words may not steer a terminal.
-
-Escape sequences, other control characters and marks that turn the direction of text are written out, an escape
-character by its hexadecimal number. Ends of lines and tabs stay. The colours of our own tables are added after that.
-Where stdout is gone, full, or of few characters, a command still ends as it would have.
+Names, answers and a server's words may not steer a terminal. Escape sequences, other control characters and marks that
+turn the direction of text are written out, an escape character by its hexadecimal number. Ends of lines and tabs stay.
+The colours of our own tables are added after that. Where stdout is gone, full, or of few characters, a command still
+ends as it would have.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """`arena inspect`: one question, from the journals of a run that need not be finished. Asks no model.
 
-One question as JSON: records as the journal has them, and beside them what was derived.
-
-What a run's journals say of one question; no other record is read.
+No record of another question is read. JSON holds the records as the journal has them, and beside them what was derived.
 """
 
 from __future__ import annotations

@@ -1,12 +1,6 @@
-"""One question as paragraphs and tables for a terminal of any width, or a pipe.
+"""One question on a terminal of any width, or in a pipe: for each cell, paragraphs and tables.
 
-What one cell made of a question, as paragraphs and tables.
-
-One retrieval as a table: hits with their lanes, gold marked, what was dropped, what k had no room for.
-
-Answers and other texts in few words.
-
-Which cells of a run are meant.
+A retrieval is a table: hits with their lanes, gold marked, what was dropped, what k had no room for.
 """
 
 from __future__ import annotations

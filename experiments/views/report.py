@@ -1,8 +1,6 @@
-"""What a run's page is made of, read from its folder.
+"""`arena report`: read what a run's page is made of from its folder, and write the page there or elsewhere.
 
-The scores of a finished run as its derived files keep them, so that a report need not score it again.
-
-The report's file: beside the run, or where it is wanted.
+The scores come from the derived files, so that a report need not score a finished run again.
 """
 
 from __future__ import annotations

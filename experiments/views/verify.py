@@ -1,8 +1,6 @@
-"""All checks of a run, in the order in which a reader should look at them.
+"""`arena verify`: all checks of a run, in the order in which a reader should look at them, as text or as JSON.
 
-The checks of a run for a terminal, or as JSON.
-
-The journals: every line whole and of this run, every planned question once, every record readable.
+The journals come first: every line whole and of this run, every planned question once, every record readable.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Settings, plan, data, prompts and code, against what the manifest says of them.
+"""The checks of a run against its manifest, against this machine, and against what its journals derive again.
 
-What of a run's equipment is on this machine, and how this machine differs from that which ran it.
-
-Scores, ledger and leaderboard, derived again from the journals.
-
-One thing that was looked at.
+Settings, plan, data, prompts and code must be what the manifest says. Scores, ledger and leaderboard are derived again.
+What of the equipment is on this machine, and how it differs from the one that ran, is said.
 """
 
 from __future__ import annotations

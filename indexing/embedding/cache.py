@@ -1,12 +1,11 @@
-"""An encoder that embeds no text twice: what it made is kept on disk, across runs, corpora and engines.
+"""An encoder that embeds no text twice: its vectors are kept on disk, across runs, corpora and engines.
 
-Vectors kept on disk by the hash of what was embedded: one SQLite file for each embedder identity.
+There is one SQLite file for each embedder identity, and the key of a vector is the hash of what was embedded. SQLite,
+because a batch must be there wholly or not at all after a kill, because two processes may embed at once, and because
+lookups are by key: its write-ahead log gives the first two (on a local disk, not on a network file system). Whatever is
+here can be made again, so a damaged entry is passed over and a damaged file thrown away.
 
-SQLite, because a batch must be there wholly or not at all after a kill, because two processes may embed at once, and
-because lookups are by key: its write-ahead log gives the first two (on a local disk, not on a network file system).
-Whatever is here can be made again, so a damaged entry is passed over and a damaged file thrown away.
-
-One embedded text as bytes: a checksum, four counts, then float32 and int32 numbers, little-endian.
+An entry is a checksum, four counts, then float32 and int32 numbers, little-endian.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""Where a model runs: one copy on each device, texts dealt out among them.
+"""Run a model on its devices in bounded batches, and identify it by the files of its folder.
 
-Threads, not processes: kernels run outside the interpreter's lock, nothing has to be pickled, and no process can leak.
+There is one copy on each device, and texts are dealt out among them by threads, not processes: kernels run outside the
+interpreter's lock, nothing has to be pickled, and no process can leak. A batch is bounded in padded tokens of a forward
+pass and in texts of a call to the tokenizer.
 
-What identifies the model in a folder: hashes of its weights and of everything else that can change a vector.
-
-A folder of weights comes from anybody, so that it may bring numbers and settings only. Code of its own and pickled
-weights, which can run code when they are read, are refused, unless the user trusts the folder by name.
-
-Batches whose memory is bounded: padded tokens of a forward pass, texts of a call to the tokenizer.
+The identity holds hashes of the weights and of everything else that can change a vector. A folder of weights comes from
+anybody, so that it may bring numbers and settings only. Code of its own and pickled weights, which can run code when
+they are read, are refused, unless the user trusts the folder by name.
 """
 
 from __future__ import annotations

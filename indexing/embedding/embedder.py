@@ -1,8 +1,6 @@
-"""Both lanes of the index from one encoder, and what the index needs of an embedder beyond vectors.
+"""What the index needs of an embedder: settings, the neural pass (`Encoder`), and both lanes made of it.
 
-The neural pass: what an embedding model makes of texts, before any statistics of a corpus come in.
-
-How texts are embedded: what a run's configuration says about it.
+An encoder knows no statistics of a corpus; the sparse lane of BM25 does.
 """
 
 from __future__ import annotations

@@ -1,19 +1,17 @@
-"""Rankings with one order: score descending, then position ascending. No tie is left to an engine.
+"""Rankings with one order, score descending, then position ascending; their fusion; and the settings of an engine.
 
-A position is the place of a passage in passage-id order, so "then position" reads "then passage id".
+No tie is left to an engine. A position is the place of a passage in passage-id order, so "then position" reads "then
+passage id".
 
-The same score comes out of two engines, or of two builds of one engine, with different last bits. So neighbours in
-a ranking that lie closer than a millionth of its best score share one score, the highest among them: the order
-then rests on what the vectors say and not on rounding. The price is that passages that differ by less than
-that, in truth and not by rounding, are ordered by id. What ties on paper ties here, in every engine.
-A reranker's scores come rounded to significant digits already, and are ranked as they are.
+The same score comes out of two engines, or of two builds of one engine, with different last bits. So neighbours in a
+ranking that lie closer than a millionth of its best score share one score, the highest among them: the order then rests
+on what the vectors say and not on rounding. The price is that passages that differ by less than that, in truth and not
+by rounding, are ordered by id. What ties on paper ties here, in every engine. A reranker's scores come rounded to
+significant digits already, and are ranked as they are.
 
-How two lanes become one ranking: reciprocal ranks, weighted or not, or score distributions.
-
-Both are worked out here in the arithmetic of Qdrant, so that a lane whose ties were settled by position can be
-fused without the engine, to the same scores.
-
-Which engine holds an index, where, and how it searches.
+Two lanes become one ranking by reciprocal ranks, weighted or not, or by score distributions. Both are worked out here
+in the arithmetic of Qdrant, so that a lane whose ties were settled by position can be fused without the engine, to the
+same scores.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A folder keeps what belongs to an index, so it holds a small file that names the collection, wherever that lies. Local
 mode is exact, slow and made for thousands of points; in memory it is the tests' independent reference.
 
-A Qdrant client, and what its failures mean to the one who configured it.
+What the client raises is turned into errors that say what the user can mend.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""bge-reranker-v2-m3 (Chen et al., 2024) through FlagEmbedding's FlagReranker, scores through a sigmoid.
+"""Cross-encoders as rerankers, fed with pairs of query and passage in batches that cut across queries.
 
-Any cross-encoder of sentence-transformers (Reimers and Gurevych, 2019), scores as its own configuration has them.
-
-Pairs of query and passage on their way through a model, in batches that cut across queries.
-
-How much of a pair a reranker reads.
+bge-reranker-v2-m3 (Chen et al., 2024) runs through FlagEmbedding's FlagReranker, its scores through a sigmoid. Any
+cross-encoder of sentence-transformers (Reimers and Gurevych, 2019) has the scores that its own configuration says.
 """
 
 from __future__ import annotations

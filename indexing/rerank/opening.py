@@ -1,11 +1,8 @@
-"""From settings to a reranker: find the weights, load the model.
+"""Open a reranker from its settings, or a trained judge of passages.
 
-The retrieval evaluator of Corrective RAG (Yan et al., 2024): T5 with a head of one output, read as its score.
-
-The released checkpoint is fine-tuned from T5-large; pairs it was trained on had targets +1 and -1, and its output is
-not clamped.
-
-A cross-encoder as the judge of texts: the scores of a reranker, question by question.
+The retrieval evaluator of Corrective RAG (Yan et al., 2024) is T5 with a head of one output, read as its score. The
+released checkpoint is fine-tuned from T5-large; pairs it was trained on had targets +1 and -1, and its output is not
+clamped. A reranker's cross-encoder can judge texts too, question by question.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How candidates are reranked, and which of them are dropped: a threshold belongs to the reranker it was made for.
+"""How candidates are reranked, and which are dropped: a threshold belongs to the reranker it was made for.
 
-Work of a reranker that belongs to the passages, not to the query it was done for.
+Work that belongs to a passage, and not to the query it was done for, is done once.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""From a folder to a router that can be asked.
+"""Open a trained router from its folder.
 
-router.json: what a trained router is, for whom, and from what. It names the weights beside it by their hash.
+router.json says what it is, for whom, and from what it was trained. It names the weights beside it by their hash.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The paper's router: T5 that reads the raw question and writes one letter (Adaptive-RAG, section 3.2 and its code).
+"""The two routers that can be trained.
 
-The light router: an embedding and a multinomial logistic regression, applied with nothing but numpy.
-
-What the light router reads of a question: its embedding, and how long it is.
+`t5` is the paper's: T5 that reads the raw question and writes one letter (Adaptive-RAG, section 3.2 and its code).
+`light` is a multinomial logistic regression on a question's embedding and length, applied with nothing but numpy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""One decision, taken once, and the three strategies behind it.
+"""The graph of Adaptive-RAG: one decision, taken once, and the three strategies behind it.
 
-The prompt of the complexity classifier. It sees the question and nothing else.
+The classifier's prompt shows the question and nothing else.
 """
 
 from __future__ import annotations

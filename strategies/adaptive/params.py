@@ -1,8 +1,7 @@
-"""What of Adaptive-RAG can be set; the caps of strategy C are IRCoT's.
+"""The settings of Adaptive-RAG; the caps of strategy C are IRCoT's.
 
-The folder of a trained router, as far as a setting can know it.
-
-The three complexity labels, and a file that gives each question its own.
+A label says how complex a question is: A, B or C. It can come from a file that names one for each question, or from the
+folder of a trained router.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The retrieval evaluator of Corrective RAG (paper section 4.2): a score for each passage, all of them in parallel.
 
-What Corrective RAG asks a model, in our own words: is a passage relevant, and what to search for.
+Its prompts are in our own words: is a passage relevant, and what is to be searched for.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""The graph of Corrective RAG, line by line as in the figure.
+"""The graph of Corrective RAG, line by line as in the figure: its state, its nodes and its action trigger.
 
-The nodes of Corrective RAG between retrieval and the final answer.
-
-What flows through the graph of Corrective RAG.
-
-The action trigger of Corrective RAG (paper section 4.3): from passage scores to one of three actions. Pure.
+The trigger (paper section 4.3) turns the passages' scores into one of three actions.
 """
 
 from __future__ import annotations

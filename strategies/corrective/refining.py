@@ -1,8 +1,7 @@
-"""Refinement as both sources of knowledge go through it: cut into strips, score each, keep the best.
+"""Knowledge refinement of Corrective RAG (paper section 4.4), the same for both sources of knowledge.
 
-Knowledge refinement of Corrective RAG (paper section 4.4): decompose, filter, recompose. Pure.
-
-From a model's reply to the keywords of an external search (paper section 4.5: at most three).
+Passages are cut into strips, each is scored, and the best are put together again. A reply of the model gives at most
+three keywords for the external search (paper section 4.5).
 """
 
 from __future__ import annotations

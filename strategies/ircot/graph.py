@@ -1,7 +1,4 @@
-"""The loop of IRCoT as nodes, and the graph that is the loop alone.
-
-What of IRCoT can be set.
-"""
+"""The loop of IRCoT: its settings, its nodes, and the graph that is the loop alone."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""The prompt of one reasoning step: the passages so far, the question, the chain so far, and its next sentence.
+"""The prompt of one reasoning step, and how a sentence is read from its reply.
 
-Sentences of a chain of thought: the first of a reply, whether it states a fact, and what to search for next.
+The prompt shows the passages so far, the question and the chain so far; the model writes the next sentence. Of a reply
+the first sentence counts: whether it states a fact, and what to search for next.
 
-Rules after the paper's released code (commaqa/inference/ircot.py). That code finds sentences with spaCy; the rule
-here needs no model: a sentence ends at a full stop, question or exclamation mark before white space, unless the mark
-belongs to an abbreviation or an initial.
+Rules after the paper's released code (commaqa/inference/ircot.py). That code finds sentences with spaCy; the rule here
+needs no model: a sentence ends at a full stop, question or exclamation mark before white space, unless the mark belongs
+to an abbreviation or an initial.
 """
 
 from __future__ import annotations

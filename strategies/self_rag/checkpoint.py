@@ -1,9 +1,8 @@
-"""The layout that the trained selfrag_llama2 models expect, and how their reflection tokens are read. Pure.
+"""Self-RAG over its own checkpoints (T2): one decoding pass writes a segment and criticises it.
 
-Literals and places: paper's table 1, and the released code's `utils.py` and `run_short_form.py`. A passage is laid out
-where it was retrieved, and stays there when the text goes on, as in the training data.
-
-Self-RAG over its own checkpoints (T2): one decoding pass writes a segment and criticises it.
+Layout and tokens are those that the trained selfrag_llama2 models expect. Literals and places: paper's table 1, and the
+released code's `utils.py` and `run_short_form.py`. A passage is laid out where it was retrieved, and stays there when
+the text goes on, as in the training data.
 """
 
 from __future__ import annotations

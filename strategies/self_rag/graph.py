@@ -1,10 +1,7 @@
 """The graph of Self-RAG (paper's algorithm 1 and figure 1), one level of the segment beam search a round.
 
-The nodes of Self-RAG's figure, and the ways between them.
-
-The ways are coroutines because LangGraph sends a plain function to a thread, which costs more than all of its work.
-
-The Retrieve decision (paper section 3.3, appendix A.3), and what it changed. Pure.
+The decision to retrieve is that of paper section 3.3 and appendix A.3. The ways between nodes are coroutines because
+LangGraph sends a plain function to a thread, which costs more than all of its work.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""What of Self-RAG can be set, each with its source.
+"""The settings of Self-RAG, each with its source, and its arithmetic (paper section 3.3 and appendix A.3).
 
-The arithmetic of Self-RAG (paper section 3.3 and appendix A.3). Pure.
-
-All three critiques are one formula: the expected value of a label, over the labels of its group alone. A hard label
-is a distribution with all weight on it, so labels without probabilities need no formula of their own.
+All three critiques are one formula: the expected value of a label, over the labels of its group alone. A hard label is
+a distribution with all weight on it, so labels without probabilities need no formula of their own.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
 """Self-RAG over any language model: reflections asked for one by one (T0 labels, T1 their probabilities).
 
-How a prompted model is asked for what the trained one emits as reflection tokens.
-
-Short and plain, and shown by example, so that a small model can follow: rules with the meaning of each label, worked
-examples about a made-up place, then the case itself, which ends with the labels that may be replied with. Intent of
-each label: paper's appendix, in words of our own.
-
-Who decides on retrieval, writes segments and judges them: a prompted model or the trained one.
-
-A segment is a sentence: which one is next.
+The prompts ask for what the trained model emits as reflection tokens. They are short and plain, and shown by example,
+so that a small model can follow: rules with the meaning of each label, worked examples about a made-up place, then the
+case itself, which ends with the labels that may be replied with. Intent of each label: paper's appendix, in words of
+our own. A segment is a sentence.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Which candidates live on: scores, hard constraints, votes, and the beams that are left. Pure.
+"""Which candidates live on: scores, hard constraints, votes, and the beams that are left.
 
-An abstention is a candidate like any other. The paper knows none, so it has no rank of its own: its support and
-utility decide.
+An abstention is a candidate like any other. The paper knows none, so it has no rank of its own: its support and utility
+decide.
 
-The ranking of a level as the run record keeps it. Pure.
-
-`changed` compares with no ranking at all, where the best text goes on with the first passage that was brought.
+The ranking of a level is kept in the run record. `changed` compares with no ranking at all, where the best text goes on
+with the first passage that was brought.
 """
 
 from __future__ import annotations

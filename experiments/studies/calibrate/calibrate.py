@@ -1,6 +1,6 @@
-"""From a finished run on the dev part to thresholds, and to the config that takes them.
+"""`arena calibrate`: from a finished run on the dev part to thresholds, and to calibrated.yaml.
 
-calibrated.yaml: the chosen values, and all of the run that they hold for.
+The file holds the chosen values, and all settings of the run that they hold for.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A calibration on a terminal, or as JSON.
-
-Two distributions of scores one under the other, as text.
-"""
+"""A calibration on a terminal, or as JSON; distributions of scores are drawn one under the other."""
 
 from __future__ import annotations
 

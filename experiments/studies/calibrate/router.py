@@ -1,6 +1,6 @@
-"""Adaptive-RAG's cost bias: how far a cheaper way is to be preferred to the likeliest one.
+"""Calibrate Adaptive-RAG's cost bias: how far a cheaper way is to be preferred to the likeliest one.
 
-What each cost bias of a router would have made of its classifier's probabilities. Pure.
+Each bias is applied to the probabilities that a router's classifier gave in a finished run.
 """
 
 from __future__ import annotations

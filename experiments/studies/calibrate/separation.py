@@ -1,12 +1,6 @@
-"""What a calibration found, one target at a time. Nothing is rounded here.
+"""From scores of two populations to a threshold, and whether the choice may be trusted.
 
-From scores of two populations to a choice, and whether it may be trusted.
-
-Which values of a threshold a trade-off table shows.
-
-A finished run on the dev part, as calibration reads it.
-
-What a reranker's threshold would have left of one retrieval.
+The scores come from a finished run on the dev part. Nothing is rounded here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""The reranker's threshold: refuse what cannot be answered, by showing nothing, and keep the evidence of the rest.
+"""Calibrate the thresholds of the reranker, of Corrective RAG and of Self-RAG.
 
-Corrective RAG's thresholds: when is retrieved knowledge trusted, and when is all of it discarded.
+The reranker's threshold: refuse what cannot be answered, by showing nothing, and keep the evidence of the rest.
 
-Of every question, the evaluator's best score of a passage with gold evidence is what the action trigger sees where
-retrieval has succeeded, and its best score of another passage what it would see where retrieval has failed.
+Corrective RAG's thresholds: when is retrieved knowledge trusted, and when is all of it discarded. Of every question,
+the evaluator's best score of a passage with gold evidence is what the action trigger sees where retrieval has
+succeeded, and its best score of another passage what it would see where retrieval has failed.
 
 Self-RAG's delta: retrieve where the model alone would be wrong, and not where it knows.
 """

@@ -1,12 +1,7 @@
-"""`arena compare`: from run folders to one leaderboard. Asks no model and writes nothing.
+"""`arena compare`: from finished runs on the same data to one leaderboard. Asks no model and writes nothing.
 
-Finished runs on the same data, opened to be held against each other.
-
-The score tables of several runs as one, every cell marked with its run.
-
-The questions on which runs can be compared.
-
-Several runs held against each other.
+Runs are compared on the questions that they share. Their score tables become one, every cell marked with
+its run.
 """
 
 from __future__ import annotations

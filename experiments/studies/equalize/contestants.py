@@ -1,8 +1,7 @@
-"""Who is brought to one price, who cannot be, and the run of a contestant under other settings.
+"""Which entries are brought to the same spending, in which unit, and by which settings.
 
-What is made equal: tokens, US dollars or model calls per question.
-
-The settings that change what a strategy spends, in the order in which they are turned.
+The unit is tokens, US dollars or model calls per question. The settings that change what a strategy spends stand in the
+order in which they are tried. A config under other settings gives an entry's run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`arena equalize CONFIG`: settings under which strategies spend the same per question, and the comparison at them.
 
-An equal-budget comparison and what came of it; equal_budget.json.
+equal_budget.json holds what came of it.
 """
 
 from __future__ import annotations

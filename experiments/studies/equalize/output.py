@@ -1,7 +1,4 @@
-"""An equal-budget comparison on a terminal, or as JSON.
-
-`arena equalize --dry-run`: what the pilots and the comparison may take at most, before anything is paid.
-"""
+"""An equal-budget comparison on a terminal or as JSON, and `--dry-run`: what it may take at most."""
 
 from __future__ import annotations
 

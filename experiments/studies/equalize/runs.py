@@ -1,10 +1,7 @@
-"""Ordinary runs: each begun, gone on with, or read where it is finished.
+"""The runs of an equal-budget comparison: pilots, then the comparison, each begun, continued or read where finished.
 
-Pilot runs: what a contestant spends under a setting, on questions that the comparison does not ask.
-
-The contestants under the settings found, on the questions of the comparison, and what they spend there.
-
-All contestants brought to one target.
+A pilot tells what an entry spends under a setting, on questions that the comparison does not ask. Then all entries are
+brought to one target, and run under the settings found on the questions of the comparison.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The settings of one contestant under which it spends what is asked, as far as pilots can tell.
+"""Find the settings of one entry under which it spends what is asked, as far as pilots can tell; and the target itself.
 
-The whole number at which a growing cost comes nearest to a target, found with few looks.
-
-What all are to spend: as the user says, or as much as the dearest contestant whose price all others can pay.
+The search finds the whole number at which a growing cost comes nearest to a target, with few looks. The target is the
+user's, or the spending of the dearest entry whose price all others can pay.
 """
 
 from __future__ import annotations

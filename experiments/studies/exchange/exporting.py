@@ -1,19 +1,14 @@
-"""`arena export`: a run in the formats of other tools.
+"""`arena export`: a run in the formats of other tools, cell by cell, with question, gold and texts.
 
-Rankings of documents with their gold: TREC run files with qrels, and the JSON that ranx reads.
+Rankings with their gold become TREC run files with qrels, and the JSON that ranx reads.
 
 A ranking is all that a question's retrievals brought, first seen first, each document once. The arena's own ranking
 metrics look at the first retrieval: of a strategy that retrieves again, tools see more. They sort by score, so that the
 score is the number of documents from here to the end. Relevance is 1 for every supporting document. A failed question
 has no ranking, and counts 0 where the tool averages over the qrels.
 
-Every question of every cell as one CSV table.
-
-Answers as ragas reads them: `EvaluationDataset.from_jsonl` of one file a cell.
-
-A run in the arena's own exchange format, which `arena import` reads.
-
-The records of a run as other tools want them: with question, gold and texts, cell by cell.
+Every question of every cell can be one CSV table. Answers go to ragas as one file a cell, for
+`EvaluationDataset.from_jsonl`. The arena's own exchange format is what `arena import` reads.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""One line of the exchange format: what a system did with one question.
-
-Lines of the exchange format as run records.
-"""
+"""The exchange format: one line says what a system did with one question, and becomes a run record."""
 
 from __future__ import annotations
 

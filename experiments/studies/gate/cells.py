@@ -1,8 +1,6 @@
-"""Which cell of a run takes the place of which cell of its baseline.
+"""Pair the cells of a run with those of its baseline, and their scores question by question.
 
-The scores of one metric in two cells, question by question, turned so that more is better.
-
-Why a metric cannot pass a gate, whatever its figures.
+Scores are turned so that more is better. Where a metric cannot pass a gate whatever its figures, the reason is given.
 """
 
 from __future__ import annotations

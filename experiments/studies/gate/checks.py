@@ -1,10 +1,7 @@
-"""What a gate found: one check per metric and cell, and whether the run may pass.
+"""The checks of a gate, one per metric and cell, and the verdict on the run.
 
-Cells of which so many questions failed that nothing can be said of them, which was not so in the baseline.
-
-Floors and ceilings: what a cell must reach by itself, whatever the baseline did.
-
-One metric of a cell and of the baseline's, put side by side, before it is decided what that means.
+A floor or ceiling is what a cell must reach by itself. A cell fails of which so many questions failed that nothing can
+be said, unless that was so in the baseline. A `Trial` puts a metric of a cell and of the baseline's side by side.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`arena gate`: from two run folders and a policy to a verdict. Asks no model and writes nothing.
 
-What a reader of a verdict must know beside its checks: what was changed, and what was not compared.
+The notes of a verdict say what was changed between the runs, and what was not compared.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""A run against its baseline: every metric of every cell that both have, and what may be said of it.
-
-The tests of a gate's checks, as one family.
-
-What the outcome of a check means, in words.
-"""
+"""Test a run against its baseline: every metric of every cell that both have, as one family of tests."""
 
 from __future__ import annotations
 

@@ -1,14 +1,7 @@
-"""A verdict on a terminal, as JSON, and in files.
+"""A gate's verdict on a terminal, as JSON, as Markdown for a pull request, and as JUnit XML.
 
-A verdict's figures as text. Shares to three digits: margins are hundredths, and changes are smaller.
-
-A verdict in a few lines.
-
-A verdict as Markdown, to be put under a pull request.
-
-A verdict as JUnit XML: one test case per check, one suite per cell.
-
-Text that comes from data, for files that do not hold every character.
+JUnit has one test case per check and one suite per cell. Figures have three digits: margins are hundredths, and changes
+are smaller. Text that comes from data is written so that XML can hold it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a gate asks of a run: margins, floors and ceilings, and what happens where nothing can be told.
-
-A gate's policy, read from a YAML file.
-"""
+"""A gate's policy, read from a YAML file: margins, floors and ceilings, and what happens where nothing can be told."""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
 """`arena papers compare`: a run beside the published figures on the same dataset.
 
-The seven settings that decide whether two figures may be held side by side, theirs against ours.
-
-A setting is equal, differs, or is not known to be either. All equal: comparable. Any that differs: reference only.
-Else near: nothing is known to differ, and something that neither the paper nor the run says might.
-
-What a run says of its own settings: its leaderboard, and where that does not suffice its plan and its data.
+Seven settings decide whether two figures may be held side by side. Each is equal, differs, or is not known to be
+either. All equal: comparable. Any that differs: reference only. Else near: nothing is known to differ, and something
+that neither the paper nor the run says might. Our side is read from the leaderboard, and where that does not suffice
+from the plan and the data.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The published figures, each with the table that it stands in: numbers.json.
+"""The published figures of numbers.json, each with its table, and which datasets of the papers a run's dataset may be.
 
-Which datasets of the papers a run's dataset is, by its name alone: what they hold is compared setting by setting.
-
-The 500 questions of MuSiQue that IRCoT and Adaptive-RAG were tested on, drawn again.
+A dataset is told by its name alone: what it holds is compared setting by setting. The 500 questions of MuSiQue that
+IRCoT and Adaptive-RAG were tested on are drawn again here.
 
 Both papers use the test set that IRCoT's `subsample_dataset_and_remap_paras.py` (@68f617ec) draws from the official dev
 file: 100 questions for development, then 500 of the others, Python's generator seeded with 13370 before each. The file

@@ -1,7 +1,4 @@
-"""Published figures beside ours as a table, what differs below it, and as JSON.
-
-`arena papers list`: the published figures, alone.
-"""
+"""Published figures, alone (`arena papers list`) or beside ours, as a table with what differs below it, or as JSON."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""How far reviewers agree: with one another, with themselves, and with what else calls an answer right.
+"""Take filled sheets into a run folder, and work out how far reviewers agree.
 
-Filled sheets into a run folder: ratings, labels, and the leaderboard that they change.
+They are compared with one another, with themselves, and with what else calls an answer right. An import changes
+ratings, labels and the leaderboard.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Sheets that reviewers filled in, read back: every row is known, and nothing but judgements has changed.
+"""Read the sheets that reviewers filled in, into ratings or into a list of all that is wrong with them.
 
-From rows of filled sheets to ratings, or to a list of all that is wrong with them.
-
-What one reviewer said of one answer, once; the lines of review.jsonl.
+Every row must be known, and nothing but judgements may have changed. A `Rating` is what one reviewer said of one
+answer, once; review.jsonl has one a line.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""What reviewers are asked of every answer: binary criteria, each with what yes and no mean.
+"""A run's answers as a sheet for reviewers: CSV that spreadsheets open, and beside it what each column asks.
 
-Untrusted text in the cells of a spreadsheet: it stays text, and comes back as it was.
-
-The answers of a run that people can judge, each under an id that does not tell whose it is.
-
-A run's answers as a sheet for reviewers: CSV that spreadsheets open, and beside it what each column asks.
+Of every answer binary criteria are asked, each with what yes and no mean. An answer stands under an id that does not
+tell whose it is. Untrusted text stays text in a spreadsheet, and comes back as it was.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""A finished run of the three ways, as a router is trained or measured on it.
+"""The questions that a router is trained or measured on, each with its label, from a finished run of the three ways.
 
-The questions that a router is trained on, each with its label.
-
-What training and test questions must not share: ids, wording, single-hop sub-questions, supporting paragraphs.
-
-Parts of the training questions that keep families together.
+Training and test questions must not share ids, wording, single-hop sub-questions or supporting paragraphs. The training
+questions are split so that families stay together.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""A router on questions that it has not seen: every question with the shares it gave, and what each way came to.
+"""Measure a router on questions that it has not seen.
 
-How good a router is: against the labels, and in answers and steps against every other way of routing.
-
-What `arena train-router` made: the router, its data and its measure.
+It is held against the labels, and in answers and steps against every other way of routing. The result of `arena
+train-router` is the router, its data and its measure.
 """
 
 from __future__ import annotations

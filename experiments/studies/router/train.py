@@ -1,12 +1,6 @@
-"""From a finished run on the part dev to a router's folder.
+"""`arena train-router`: from a finished run on the part dev to a router's folder, which is written whole or not at all.
 
-A trained router on a terminal, or as JSON.
-
-An evaluation as rows of text: the same for the terminal and for the card.
-
-CARD.md: a router for whoever finds its folder.
-
-The folder of a router, written whole or not at all.
+CARD.md explains the router to someone who finds its folder. The same rows of text serve the terminal and the card.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""What evaluation and writing need of a way to train a router.
+"""Train a router: the light one by logistic regression on embeddings, in seconds on a CPU, or T5 as the paper does.
 
-Fitting the light router: multinomial logistic regression on the questions' embeddings, in seconds on a CPU.
-
-Fine-tuning T5 as the paper does: raw question in, one letter out; the best epoch on questions set aside.
+T5 reads the raw question and writes one letter; the best epoch on questions set aside is kept.
 
 Adaptive-RAG (arXiv 2403.14403) and its code: AdamW, learning rate 3e-5, batches of 32, questions cut at 384 tokens; 15
 to 40 epochs in the code, up to 100 in the paper. The rate falls linearly to 0, without warm-up or weight decay.

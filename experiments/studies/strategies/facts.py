@@ -1,6 +1,6 @@
-"""What there is to know about a strategy, from its spec: one source for the command and the docs.
+"""`arena strategies`: all strategies in a table, one of them beside its paper, and labels for Adaptive-RAG.
 
-`arena strategies`: all contestants in a table, one of them beside its paper, and labels for Adaptive-RAG.
+What is known of a strategy comes from its spec, the same for the command and the docs.
 """
 
 from __future__ import annotations

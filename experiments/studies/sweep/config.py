@@ -1,13 +1,13 @@
 """A sweep's config: that of a run, and a section that says which settings take which values.
 
-retrieval: {k: 5}
-sweep:
-  design: one_at_a_time
-  factors:
-    retrieval.k: [1, 3, 5, 10, 20]
-    rerank.threshold: [default, 0.1]
+    retrieval: {k: 5}
+    sweep:
+      design: one_at_a_time
+      factors:
+        retrieval.k: [1, 3, 5, 10, 20]
+        rerank.threshold: [default, 0.1]
 
-Points made ready to be asked; those that differ only in how they retrieve share one open index and its models.
+Points that differ only in how they retrieve share one open index and its models.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Rows of a sweep: one for every cell of every point.
+"""The rows of a sweep, one for every cell of every point, and its curves.
 
-Curves: one metric of one cell over the values of one numeric factor, all else the same.
-
-Per question, what a curve is made of: scores and tokens of every cell of a point, out of its derived tables.
+A curve is one metric of one cell over the values of one numeric factor, all else the same. It is made of scores and
+tokens per question, which the points' derived tables hold.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A sweep on the terminal: its points, its elbows, and how to read them; or one JSON object.
-
-A sweep and what came of it; sweep.json.
-"""
+"""A sweep on the terminal (its points, its elbows, how to read them), as one JSON object, and as sweep.json."""
 
 from __future__ import annotations
 

@@ -1,12 +1,7 @@
-"""One point of a sweep as one run: what another point has is taken over, the rest is asked.
+"""Run one point of a sweep: what another point has is taken over, the rest is asked.
 
-Records that another point of the sweep has already, taken over instead of asked again.
-
-The record of a retrieval of fewer hits, from that of one of more.
-
-What the records of one cell depend on, in one word: where two points agree in it, one need not ask again.
-
-`arena sweep --dry-run`: every point, what of it another point has, and what the rest would cost.
+Two points share the records of a cell where everything that the records depend on agrees. A retrieval of fewer hits is
+cut out of one of more. `arena sweep --dry-run` says of every point what another has, and what the rest would cost.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The curves of a sweep as one SVG: a row per factor, a column per metric, a line per cell.
+"""The curves of a sweep as one SVG, and its rows copied to MLflow.
 
-The rows of a sweep, copied to MLflow.
+The picture has a row per factor, a column per metric, a line per cell.
 """
 
 from __future__ import annotations

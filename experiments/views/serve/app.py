@@ -1,8 +1,6 @@
-"""The pages and the JSON of the server, as one application.
+"""`arena serve`: the pages and the JSON of all runs as one application on a port, until Ctrl-C.
 
-`arena serve`: the application on a port, until Ctrl-C.
-
-What every request must be and every reply carries, so that no other page in the browser gets at the runs.
+Requests are checked and replies carry headers so that no other page in the browser gets at the runs.
 """
 
 from __future__ import annotations

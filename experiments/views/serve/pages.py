@@ -1,8 +1,7 @@
-"""The reports of runs as pages, made when asked for and kept while the run folder stays as it is.
+"""The pages of the server: its own, and the reports of runs, kept while the run folder stays as it is.
 
-The server's own pages. Names out of run folders are escaped.
-
-Work that takes longer than a reader waits: done beside the replies, each piece by one thread at a time.
+Names out of run folders are escaped. Work that takes longer than a reader waits is done beside the replies, each piece
+by one thread at a time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The runs of a folder: which there are, and where each stands.
+"""The runs of a folder and where each stands, with progress as JSON.
 
-Whether a process is writing a run, found out without touching its lock.
-
-Progress as JSON: figures unrounded, and beside each the text that a page shows.
+Whether a process is writing a run is found out without touching its lock. Figures in the JSON are unrounded, and beside
+each stands the text that a page shows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""A run that is not finished, watched: each look reads what is new in its journal and no more.
+"""Watch a run that is not finished: each look reads what is new in its journal and no more.
 
-One cell of a run that goes on, counted and scored record by record.
-
-How far a run is, as the pages and the JSON of the server say it.
+Every cell is counted and scored record by record; pages and JSON say how far the run is.
 """
 
 from __future__ import annotations
