@@ -21,7 +21,7 @@ from tests.contract.courses import strategy
 
 SOURCES = sorted(Path(strategies.__file__).parent.rglob("*.py"))
 ALLOWED = (
-    *("arena.errors", "arena.files", "arena.protocols", "arena.text", "arena.types", "arena.files"),
+    *("arena.errors", "arena.files", "arena.identity", "arena.protocols", "arena.text", "arena.types"),
     *("langgraph", "pydantic", "strategies", "yaml"),
 )
 HIDDEN = {"Claim", "Dataset", "Gold", "Kind", "Question", "RunRecord", "Score"}

@@ -104,4 +104,4 @@ def test_an_edited_prompt_is_another_experiment(
 def test_a_setting_out_of_range_is_named(arena: Arena) -> None:
     done = arena("run", "--strategies", "hyde:words=5", "--dataset", "world", "--llm", "fake:")
     assert done.code == 2
-    assert "strategy 'hyde:words=5': words is 5" in done.err
+    assert "strategy 'hyde:words=5': 'words' is 5" in done.err

@@ -27,7 +27,7 @@ def test_labels_of_a_run_are_the_oracle_of_the_next(
     assert sum(branch.n_times for branch in classify.branches) == len(dataset.questions)
     shown = arena("show", tmp_path / "runs" / "r2")
     assert "classify" in shown.out
-    assert "adaptive, dense at T0" in shown.out
+    assert "adaptive + dense at T0" in shown.out
 
 
 def test_a_run_without_the_three_strategies_cannot_be_labelled(arena: Arena, study: Path, tmp_path: Path) -> None:
