@@ -328,6 +328,12 @@ _STORES = re.compile(
 """Addresses of files, which no option takes; those of servers begin with http."""
 
 
+def _without_secret(address: str) -> str:
+    """An address as it may be shown: without user, password and query."""
+    scheme, _, rest = address.partition("://")
+    return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"
+
+
 def check_place(text: str, where: str) -> None:
     """Refuse an address in the place of a file or folder: it would become a folder `s3:` on this machine.
 
@@ -336,8 +342,8 @@ def check_place(text: str, where: str) -> None:
     """
     if "://" in text:
         raise ConfigError(
-            f"{where}: {text!r} is an address, and files are read and written on this machine alone: copy them here "
-            "and back, or mount the store as a folder"
+            f"{where}: {_without_secret(text)!r} is an address, and files are read and written on this machine alone: "
+            "copy them here and back, or mount the store as a folder"
         )
 
 

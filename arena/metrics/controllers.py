@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 from arena.metrics.answer import exact_match
 from arena.metrics.case import Case
-from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell, Decision, RunRecord, Tier
+from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE, Cell, Decision, RunRecord, Tier
 
 Route = Literal["A", "B", "C"]
 """Adaptive-RAG's labels: A no retrieval, B one, C several, one after another."""
@@ -58,8 +58,8 @@ def was_capped(record: RunRecord) -> bool:
 
 
 def had_no_room(record: RunRecord) -> bool:
-    """Whether something retrieved was left out because as many passages as allowed were there already."""
-    return any((decision.node, decision.choice) == _NO_ROOM for decision in record.decisions)
+    """Whether something retrieved was left out for want of room: of passages allowed, or of the model's window."""
+    return any((one.node, one.choice) == _NO_ROOM or one.node == FIT for one in record.decisions)
 
 
 def verdicts(record: RunRecord) -> Iterator[tuple[str, str, bool | None]]:

@@ -33,8 +33,8 @@ def replace(target: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def replace_text(target: Path, text: str) -> None:
-    """`replace` with a text."""
-    replace(target, lambda out: out.write(text.encode()))
+    """`replace` with a text; what UTF-8 cannot hold, as in a folder's odd name, is written as its escape."""
+    replace(target, lambda out: out.write(text.encode("utf-8", "backslashreplace")))
 
 
 def replace_json(target: Path, content: Mapping[str, Any]) -> None:

@@ -52,3 +52,10 @@ def test_nor_the_cache(arena: Arena, study: Path, monkeypatch: pytest.MonkeyPatc
     done = arena("run", study, "--strategies", "retrieval_only")
     assert done.code == 2
     assert "$ARENA_CACHE: 's3://bucket/cache' is an address" in done.err
+
+
+def test_no_password_of_an_address_is_repeated(arena: Arena) -> None:
+    done = arena("run", "--dataset", "musique:https://user:hunter5@host/dev.jsonl?key=sesame")
+    assert done.code == 2
+    assert "https://host/dev.jsonl" in done.err
+    assert not {"hunter5", "sesame"} & {word for word in ("hunter5", "sesame") if word in done.err + done.out}

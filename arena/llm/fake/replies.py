@@ -24,6 +24,7 @@ from langchain_core.messages.ai import UsageMetadata
 from arena.identity import canonical_json, short_hash
 from arena.llm.fake.judging import answer, content_words, judged_form, titled_passages
 from arena.llm.fake.script import REFUSAL, FaultName, Rule
+from arena.text import spaced
 
 Schema = Mapping[str, Any]
 
@@ -275,7 +276,7 @@ def message(request: FakeRequest, said: Said, ending: str | None, *, usage: bool
     if request.alternatives is not None:
         reply.response_metadata["logprobs"] = {"content": _logprobs(tokens, said.probabilities, request.alternatives)}
     if usage:
-        counts = len(request.prompt.split()), len(tokens)
+        counts = len(spaced(request.prompt, pairs=False).split()), len(tokens)
         reply.usage_metadata = UsageMetadata(input_tokens=counts[0], output_tokens=counts[1], total_tokens=sum(counts))
     return reply
 

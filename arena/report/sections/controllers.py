@@ -15,6 +15,7 @@ from arena.leaderboard.controllers import (
 from arena.report.figures import UNDEFINED, Quote, Quotes, path_of
 from arena.report.names import Mark
 from arena.report.section import Block, Entry, Grid, Section, lines
+from arena.types import FIT
 
 _LEGEND = (
     "on how many questions, and how many times in all, each branch was taken, and how many times it changed the "
@@ -66,6 +67,8 @@ def _changed(branch: BranchSummary, at: str, quotes: Quotes) -> Entry:
 def controller_notes(cell: CellSummary) -> Iterator[str]:
     """A sentence on every controller that decided nothing, and on judgements of several tiers."""
     for controller in cell.controllers:
+        if controller.node == FIT:  # the model's window decides, and a validity warning says so
+            continue
         if controller.never_changed_anything and controller.always is not None:
             yield f"{controller.node} took {controller.always} on every question and never changed anything."
         elif controller.never_changed_anything:

@@ -37,6 +37,14 @@ def tokens(reply: AIMessage) -> list[dict[str, Any]]:
     return content
 
 
+def test_a_script_without_spaces_is_counted_by_its_characters() -> None:
+    """Or a dry run prices a Chinese corpus some hundred times too low."""
+    plain, chinese = (invoke(chat(), text).usage_metadata for text in ("a b c", "建造钟楼的人"))
+    assert plain is not None
+    assert chinese is not None
+    assert chinese["input_tokens"] - plain["input_tokens"] == 3
+
+
 def test_without_asking_there_are_no_log_probabilities() -> None:
     assert "logprobs" not in invoke(chat(), "hello").response_metadata
 

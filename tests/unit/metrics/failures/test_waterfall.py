@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.metrics.case import ABSTAINED, JUDGE_FAILED, NOT_JUDGED, Case
+from arena.metrics.controllers import had_no_room
 from arena.metrics.failures import CLASSES, FailureFinding, find_failure
-from arena.types import Cell, Decision, Failure, Retrieval, Score
+from arena.types import FIT, Cell, Decision, Failure, Retrieval, Score
 from tests.samples import failed
 from tests.unit.metrics.failures.chain_cases import ASKED, CLOSED_BOOK, case, record, retrieval, scores
 
@@ -175,3 +176,9 @@ def test_every_question_has_one_class_of_the_table(
         assert finding.doc_id not in used
     right = {name: score.value for name, score in scores(one).items()}.get("answer_em") == 1.0
     assert right == (finding.failure in ("correct", "answered_without_evidence"))
+
+
+def test_what_the_models_window_has_no_room_for_is_no_graders_fault() -> None:
+    asked = failed("q1")
+    assert not had_no_room(asked)
+    assert had_no_room(replace(asked, decisions=(Decision(FIT, "dropped", 1.0, 5.0, changed=("evidence",)),)))
