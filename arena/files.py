@@ -329,9 +329,12 @@ _STORES = re.compile(
 
 
 def _without_secret(address: str) -> str:
-    """An address as it may be shown: without user, password and query."""
+    """An address as it may be shown: without user, password, query and fragment.
+
+    The user is cut off first, up to the last @: a password may hold the marks that end an address.
+    """
     scheme, _, rest = address.partition("://")
-    return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"
+    return f"{scheme}://{re.split('[?#]', rest.rpartition('@')[2], maxsplit=1)[0]}"
 
 
 def check_place(text: str, where: str) -> None:

@@ -44,35 +44,40 @@ async def from_passages(
     Raises:
         PromptTooLongError: the server refuses the prompt even without a passage, or for the fourth time.
     """
-    kept = await fitted(writer, build, passages, room=room)
+    kept, prompt = await fitted(writer, build, passages, room=room)
     for refused in range(MOST_REFUSALS + 1):
         try:
-            said = await ask(build(kept), kept)
+            said = await ask(prompt, kept)
             break
         except PromptTooLongError:
             if not kept or refused == MOST_REFUSALS:
                 raise
             kept = _less(kept)
+            prompt = build(kept)
     return said, kept, _decision(tuple(passages), kept, subject)
 
 
 async def fitted(
     writer: Writer, build: Build, passages: Sequence[Passage], *, room: int | None = None
-) -> tuple[Passage, ...]:
-    """As many of the first `passages` as fit the model's window; all of them where it is not known."""
+) -> tuple[tuple[Passage, ...], Sequence[Message]]:
+    """As many of the first `passages` as fit the model's window, and the prompt that shows them.
+
+    All of them where the window is not known.
+    """
     whole = tuple(passages)
-    if not whole or await writer.fits(build(whole), room=room):
-        return whole
+    prompt = build(whole)
+    if not whole or await writer.fits(prompt, room=room):
+        return whole, prompt
 
     async def fits(shown: tuple[Passage, ...]) -> bool:
         return await writer.fits(build(shown), room=room)
 
-    n = await _most(len(whole) - 1, lambda n: fits(whole[:n]))
-    if n:
-        return whole[:n]
-    first = whole[0]
-    parts = await _most(_GRAIN - 1, lambda parts: fits((shortened(first, len(first.text) * parts // _GRAIN),)))
-    return (shortened(first, len(first.text) * parts // _GRAIN),) if parts else ()
+    kept = whole[: await _most(len(whole) - 1, lambda n: fits(whole[:n]))]
+    if not kept:
+        first = whole[0]
+        parts = await _most(_GRAIN - 1, lambda parts: fits((shortened(first, len(first.text) * parts // _GRAIN),)))
+        kept = (shortened(first, len(first.text) * parts // _GRAIN),) if parts else ()
+    return kept, build(kept)
 
 
 def shortened(passage: Passage, chars: int) -> Passage:

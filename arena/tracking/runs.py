@@ -181,9 +181,9 @@ class Copies:
 
 def find_copies(server: Server, run: FinishedRun) -> Copies:
     """All copies of `run` that are not deleted."""
-    found = list(_runs(server, run.key))
+    found = list(runs_of(server, run.key))
     cells = len(run.board.cells)
-    whole = next((one.info.run_id for one in found if _is_whole(one, found, run.digest, cells)), None)
+    whole = next((one.info.run_id for one in found if is_whole(one, found, run.digest, cells)), None)
     stale = [one for one in found if whole is None or whole not in (one.info.run_id, one.data.tags.get(PARENT_TAG))]
     return Copies(whole, tuple(one.info.run_id for one in stale))
 
@@ -197,12 +197,14 @@ def delete_copies(server: Server, run_ids: Sequence[str]) -> None:
         server.client.delete_run(run_id)
 
 
-def _is_whole(parent: Any, found: Sequence[Any], digest: str, cells: int) -> bool:
+def is_whole(parent: Any, found: Sequence[Any], digest: str, cells: int) -> bool:
+    """Whether `parent` is a copy of just this content and all its cells are among `found`."""
     children = sum(one.data.tags.get(PARENT_TAG) == parent.info.run_id for one in found)
     return bool(parent.data.tags.get(CONTENT_TAG) == digest) and children == cells
 
 
-def _runs(server: Server, key: str) -> Iterator[Any]:
+def runs_of(server: Server, key: str) -> Iterator[Any]:
+    """Every run in MLflow that is tagged as a part of the copy of `key`, page by page."""
     token = None
     while True:
         page = server.client.search_runs(

@@ -5,7 +5,7 @@ A sweep becomes a parent and a child for every cell of every point.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,8 +22,10 @@ from arena.tracking.runs import (
     cell_figures,
     delete_copies,
     find_copies,
+    is_whole,
     parameters,
     run_name,
+    runs_of,
     write_runs,
 )
 from arena.tracking.server import Server, opened
@@ -91,7 +93,6 @@ def _copy(server: Server, run: FinishedRun) -> Tracked:
 LAYOUT = 3
 """Of what is written. Another layout is another content, so that a sweep is copied anew."""
 
-_PAGE = 500
 _AT_ONCE = 100
 _LATENCY = ("latency_seconds/", "serial_latency_seconds/", "warm_up_seconds", "n_warm_up")
 
@@ -157,8 +158,8 @@ def track_sweep(sweep: SweptCells, runs_dir: Path, uri: str | None) -> TrackedSw
         TrackingError: the server or database cannot be reached or written.
     """
     with opened(runs_dir, uri) as server:
-        found = list(_copies(server, sweep.key))
-        whole = next((one.info.run_id for one in found if _is_whole(one, found, sweep)), None)
+        found = list(runs_of(server, sweep.key))
+        whole = next((one.info.run_id for one in found if is_whole(one, found, sweep.digest, len(sweep.cells))), None)
         stale = [one.info.run_id for one in found if whole not in (one.info.run_id, one.data.tags.get(PARENT_TAG))]
         parent = whole or _write(server, sweep)
         delete_copies(server, stale)
@@ -210,23 +211,6 @@ def _log(server: Server, run_id: str, one: SweptCell) -> None:
         server.client.log_batch(run_id, metrics=metrics[at : at + _AT_ONCE])
     for path, text in found.long.items():
         server.client.log_text(run_id, text, path)
-
-
-def _is_whole(parent: Any, found: Sequence[Any], sweep: SweptCells) -> bool:
-    children = sum(one.data.tags.get(PARENT_TAG) == parent.info.run_id for one in found)
-    return bool(parent.data.tags.get(CONTENT_TAG) == sweep.digest) and children == len(sweep.cells)
-
-
-def _copies(server: Server, key: str) -> Iterator[Any]:
-    token = None
-    while True:
-        page = server.client.search_runs(
-            [server.experiment_id], f"tags.`{RUN_TAG}` = '{key}'", max_results=_PAGE, page_token=token
-        )
-        yield from page
-        token = page.token
-        if not token:
-            return
 
 
 def _milliseconds(moment: str) -> int:

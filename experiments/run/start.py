@@ -187,14 +187,15 @@ def settings_of(config: Path | None, options: Mapping[str, Any]) -> RunConfig:
     The quickstart's limits suit its own very small model: another model brings back the defaults, and
     `--limit` holds for every cell. A dataset with neither a file nor a model gets a first look.
     """
-    if config is None and "dataset" in options and "model" not in options.get("llm", {}):
-        return validate_config(merge(_first_look(options), options), _TYPED)
-    if config is not None or "dataset" in options:
+    own_data, own_model = "dataset" in options, "model" in options.get("llm", {})
+    if config is not None or (own_data and own_model):
         return load_config(config, options)
     quickstart = load_config(Path(str(files("experiments") / "configs" / QUICKSTART)), {}).model_dump(
         exclude_unset=True
     )
-    if "model" in options.get("llm", {}):
+    if own_data:
+        quickstart = _first_look(quickstart, options)
+    elif own_model:
         del quickstart["llm"]["max_tokens"]
         del quickstart["sample"]["model_limit"]
     elif "limit" in options.get("sample", {}):
@@ -202,15 +203,13 @@ def settings_of(config: Path | None, options: Mapping[str, Any]) -> RunConfig:
     return validate_config(merge(quickstart, options), _TYPED)
 
 
-def _first_look(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a first look at own data leaves out, so that the bundled model is done within minutes.
+def _first_look(quickstart: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What of the quickstart a first look at own data takes over, so that the bundled model is done within minutes.
 
-    One retrieval mode, and an even sample for whatever asks the model, as in the quickstart; all questions where
-    `--limit` says how many.
+    The last of its retrieval modes, its short replies and its sample; all questions where `--limit` says how many.
     """
-    limited = "limit" in options.get("sample", {})
-    sample = {} if limited else {"sample": {"model_limit": 6, "balance": "even"}}
-    return {"modes": ["hybrid"], "llm": {"max_tokens": 32}, **sample}
+    sample = {} if "limit" in options.get("sample", {}) else {"sample": quickstart["sample"]}
+    return {"modes": quickstart["modes"][-1:], "llm": {"max_tokens": quickstart["llm"]["max_tokens"]}, **sample}
 
 
 def _continue(

@@ -39,7 +39,9 @@ def kept(window: int, *texts: str, room: int | None = None) -> list[str]:
     passages = [passage(f"d{n}", text) for n, text in enumerate(texts)]
 
     async def work() -> list[str]:
-        return [one.text for one in await fitted(Narrow(window=window), build, passages, room=room)]
+        shown, prompt = await fitted(Narrow(window=window), build, passages, room=room)
+        assert prompt == build(shown)
+        return [one.text for one in shown]
 
     return anyio.run(work)
 
