@@ -31,17 +31,18 @@ from string import Formatter
 NAME = r"[A-Z][a-z]+(?: (?:(?:of|to|in|for) )?[A-Z][a-z]+)*"
 """How every name of the world looks; no other capitalised word may stand beside one."""
 
-ValueKind = str
-"""A kind of thing, or `year` or `number`."""
+
+_FACTLESS = ("s", "short", "he", "his", "him")
 
 
 class Template:
-    """A sentence with slots; see the module's docstring for the slots."""
+    """A sentence with slots; see the module's docstring for the slots. `told`: those of a passage that state a fact."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._parts = [(literal, slot) for literal, slot, _, _ in Formatter().parse(text)]
         self.slots: tuple[str, ...] = tuple(slot for _, slot in self._parts if slot is not None)
+        self.told = frozenset(slot for slot in self.slots if slot[0] != "~" and slot not in _FACTLESS)
         self.anchor = max((literal for literal, _ in self._parts), key=len)
 
     def fill(self, value: Callable[[str], str]) -> str:
@@ -69,17 +70,17 @@ class Template:
 class Relation:
     """One relation from things of a kind to values of another; every thing has at most one value.
 
-    `says`: predicate of a claim, `{o}` the value. `asks`: whole questions about `{x}`. `phrases`: noun phrases for
-    the value, to be asked about in turn. `clause`: what singles out the thing by its value, for two-argument bridges.
-    `limits`: inclusive range of a number.
+    `value`: a kind of thing, or `year` or `number`. `says`: predicate of a claim, `{o}` the value. `asks`: whole
+    questions about `{x}`. `phrases`: noun phrases for the value, to be asked about in turn. `clause`: what singles out
+    the thing by its value, for two-argument bridges. `limits`: inclusive range of a number.
     """
 
     key: str
-    value: ValueKind
-    says: str
-    asks: tuple[str, ...]
-    phrases: tuple[str, ...] = ()
-    clause: str | None = None
+    value: str
+    says: Template
+    asks: tuple[Template, ...]
+    phrases: tuple[Template, ...] = ()
+    clause: Template | None = None
     unit: str | None = None
     limits: tuple[int, int] = (1, 1)
 
@@ -89,7 +90,7 @@ class Kind:
     """One kind of thing: its names, its relations, and every sentence its passages are made of.
 
     `label` introduces a thing in a claim ("the ship "), `article` precedes its name everywhere else, `asked_as` is the
-    noun questions use instead of the passages' own.
+    noun questions use instead of the passages' own. `weight`: how many documents of a hundred are about one, roughly.
     """
 
     key: str
@@ -97,10 +98,11 @@ class Kind:
     article: str
     names: tuple[str, ...]
     asked_as: str
+    weight: int
     relations: tuple[Relation, ...]
-    openings: tuple[str, ...]
-    sentences: tuple[str, ...]
-    fillers: tuple[str, ...]
+    openings: tuple[Template, ...]
+    sentences: tuple[Template, ...]
+    fillers: tuple[Template, ...]
 
     @cached_property
     def by_key(self) -> Mapping[str, Relation]:
@@ -110,18 +112,6 @@ class Kind:
     def title_words(self) -> frozenset[str]:
         """The words of a name that come from its shape."""
         return frozenset(word for shape in self.names for word in shape.split())
-
-    @cached_property
-    def opening_templates(self) -> tuple[Template, ...]:
-        return tuple(Template(text) for text in self.openings)
-
-    @cached_property
-    def sentence_templates(self) -> tuple[Template, ...]:
-        return tuple(Template(text) for text in self.sentences)
-
-    @cached_property
-    def filler_templates(self) -> tuple[Template, ...]:
-        return tuple(Template(text) for text in self.fillers)
 
     @cached_property
     def clauses(self) -> tuple[Relation, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from arena.datasets.world.grammar import DOCUMENTS_PER_HOMONYM, HOMONYM_KINDS, SUMMARY_DOCUMENTS, Kind, Relation
-from arena.datasets.world.lexicon import KINDS
+from arena.datasets.world.lexicon import lexicon
 
 
 @dataclass(eq=False, slots=True)
@@ -50,7 +50,7 @@ def date_facts(things: Mapping[str, Sequence[Thing]], omitted: float, rng: Rando
         if born[person] > _LAST_BIRTH:
             born[person] = rng.randint(*_FIRST_BIRTHS)
             del person.facts["mentor"]
-    for kind in KINDS.values():
+    for kind in lexicon().kinds.values():
         for relation in kind.relations:
             if relation.value == "year":
                 for thing in things[kind.key]:
@@ -73,24 +73,6 @@ _NUCLEI = _listed("a e i o u ae ei ia oa ou")
 _MIDDLES = _listed("b d dr g l ld lm ln m mb n nd nth r rd rl rn rth s sk st t v vr z")
 _CODAS = _listed("l ld m n nd nt r rn rth s sk ss st th x")
 _SECOND_WORDS = _listed("Vale Hollow Marsh Ember Lark Thorne Moor Wick Ashe Fenn Heath Locke Rowe Stroud Wilde Hale")
-
-KNOWN_WORDS = frozenset(
-    _listed(
-        "adele anderson austin barcelona bella berlin boston brandon brent brest britain calvin canada cardin "
-        "carmen carol chelsea chile cleveland coral coran corinth dallas daniel darwin david denis denver derby "
-        "diana dorset dover dresden dublin edison egypt elena elvis exeter florence france galileo geneva ghent "
-        "gotham grant greece hamburg hamlet harold havana helen helsinki henry holland houston ireland israel "
-        "jordan joseph karen kenya kevin kingston koran lebanon leeds lenin lennon leon lincoln lisbon london "
-        "luther macbeth madrid malta manila marina marlin martin marx medina melissa mercury merlin mexico milan "
-        "modena monaco mordor morgan moscow moses mozart munich natalia nepal nevada newton nixon norman norwich "
-        "orion oslo oxford panama parana paris pegasus persia perth plato poland prussia qatar quebec ramona "
-        "reagan regina robert robin roman romania rome russia sabina salem saturn seoul serena severn sicily "
-        "sidon simon sinai sparta stalin stella stirling sweden sydney syria teresa thames tibet titan toledo "
-        "tolstoy trent tristan trotsky troy turin turkey valencia venus vermont verona victoria vienna virgil "
-        "virginia vivian wagner walden wales warsaw weston winston yemen york zeland zion zurich "
-    )
-)
-"""Well-known real names and places the word maker could otherwise hit; lower case."""
 
 _REUSED = 0.45
 _KIN = 0.4
@@ -115,7 +97,7 @@ class Namer:
         while True:
             word = rng.choice(_ONSETS) + rng.choice(_NUCLEI) + rng.choice(_MIDDLES) + rng.choice(_NUCLEI)
             word += rng.choice(_CODAS) if rng.random() < 0.7 else ""
-            if word not in self._made and word not in KNOWN_WORDS:
+            if word not in self._made and word not in lexicon().known_words:
                 self._made.add(word)
                 return word.capitalize()
 
@@ -183,23 +165,6 @@ def apportion(total: int, weights: Mapping[str, int], at_least: int = 0) -> dict
     return shares
 
 
-KIND_WEIGHTS: Mapping[str, int] = {
-    "person": 18,
-    "town": 12,
-    "river": 7,
-    "mountain": 6,
-    "ship": 9,
-    "guild": 8,
-    "album": 7,
-    "novel": 7,
-    "school": 6,
-    "treaty": 6,
-    "instrument": 5,
-    "festival": 6,
-    "bridge": 6,
-}
-"""How many documents of a hundred are about each kind, roughly."""
-
 SUBJECT_KINDS = ("person", "town")
 """What summaries are about."""
 
@@ -235,7 +200,7 @@ def build_graph(documents: int, summaries: int, rng: Random) -> Graph:
     """
     things, ghosts = _name_things(documents, rng)
     subjects = _choose_subjects(things, summaries, rng)
-    for kind in KINDS.values():
+    for kind in lexicon().kinds.values():
         for relation in kind.relations:
             if relation.value != "year":
                 _draw_values(things, ghosts, subjects, kind, relation, rng)
@@ -254,18 +219,19 @@ def build_graph(documents: int, summaries: int, rng: Random) -> Graph:
 
 def _name_things(documents: int, rng: Random) -> tuple[dict[str, list[Thing]], dict[str, list[Thing]]]:
     namer = Namer(rng)
-    counts = apportion(documents, KIND_WEIGHTS, at_least=1)
-    things: dict[str, list[Thing]] = {key: [] for key in KINDS}
+    kinds = lexicon().kinds
+    counts = apportion(documents, {key: kind.weight for key, kind in kinds.items()}, at_least=1)
+    things: dict[str, list[Thing]] = {key: [] for key in kinds}
     for _ in range(documents // DOCUMENTS_PER_HOMONYM):
         title = namer.shared_title()
-        for key in sorted(rng.sample(sorted(KINDS), HOMONYM_KINDS)):
-            if namer.claim(KINDS[key], title):
-                things[key].append(Thing(KINDS[key], title))
-    for key, kind in KINDS.items():
+        for key in sorted(rng.sample(sorted(kinds), HOMONYM_KINDS)):
+            if namer.claim(kinds[key], title):
+                things[key].append(Thing(kinds[key], title))
+    for key, kind in kinds.items():
         things[key] += [Thing(kind, namer.name(kind)) for _ in range(counts[key] - len(things[key]))]
     ghosts = {
         key: [Thing(kind, namer.name(kind), ghost=True) for _ in range(max(1, round(_GHOST_SHARE * counts[key])))]
-        for key, kind in KINDS.items()
+        for key, kind in kinds.items()
     }
     return things, ghosts
 
@@ -321,7 +287,7 @@ def _point_at_subjects(things: dict[str, list[Thing]], subjects: Sequence[Thing]
     for subject in subjects:
         routes = [
             (kind, relation)
-            for kind in KINDS.values()
+            for kind in lexicon().kinds.values()
             for relation in kind.relations
             if relation.value == subject.kind.key and kind is not subject.kind
         ]

@@ -11,8 +11,7 @@ from random import Random
 
 from arena.datasets.world.grammar import PASSAGE_WORDS, REFERENCE_WORDS, Leaf, Query, Step, Template, capitalised
 from arena.datasets.world.graph import YEARS, Graph, Thing
-from arena.datasets.world.lexicon import KINDS, RELATIONS
-from arena.datasets.world.lexicon.things import SUMMARY_REQUESTS, VOCABULARY
+from arena.datasets.world.lexicon import lexicon
 
 _TARGET_WORDS = (58, 112)
 _SENTENCE_ROOM = 24
@@ -28,7 +27,7 @@ def passage(thing: Thing, rng: Random) -> str:
     templates = _facts_told(thing, rng)
     sentences = [_sentence(template, thing, pronouns, rng) for template in templates]
     target = rng.randint(*_TARGET_WORDS)
-    fillers = rng.sample(thing.kind.filler_templates, len(thing.kind.filler_templates))
+    fillers = rng.sample(thing.kind.fillers, len(thing.kind.fillers))
     words = sum(len(sentence.split()) for sentence in sentences)
     while fillers and words < min(target, PASSAGE_WORDS[1] - _SENTENCE_ROOM):
         sentence = _sentence(fillers.pop(), thing, pronouns, rng)
@@ -46,19 +45,14 @@ def _facts_told(thing: Thing, rng: Random) -> list[Template]:
     """An opening and sentences that between them state each fact once."""
     untold = set(thing.facts)
     told: list[Template] = []
-    options = thing.kind.opening_templates
+    options = thing.kind.openings
     while not told or untold:
-        fitting = [template for template in options if _tells(template, untold, opening=not told)]
+        fitting = [template for template in options if (template.told or not told) and template.told <= untold]
         template = rng.choice(fitting)
-        untold.difference_update(template.slots)
+        untold -= template.told
         told.append(template)
-        options = thing.kind.sentence_templates
+        options = thing.kind.sentences
     return [told[0], *rng.sample(told[1:], len(told) - 1)]
-
-
-def _tells(template: Template, untold: set[str], *, opening: bool) -> bool:
-    relations = [slot for slot in template.slots if slot[0] not in "~" and slot not in ("s", "short", *_PRONOUNS[0])]
-    return (opening or bool(relations)) and untold.issuperset(relations)
 
 
 def _sentence(template: Template, thing: Thing, pronouns: Mapping[str, str], rng: Random) -> str:
@@ -91,7 +85,7 @@ def _filler_word(vocabulary: str, own_year: int | None, rng: Random) -> str:
         return str(rng.randint(*YEARS) if own_year is None else own_year + rng.randint(18, 60))
     if vocabulary == "number":
         return str(rng.randint(40, 900))
-    return rng.choice(VOCABULARY[vocabulary])
+    return rng.choice(lexicon().vocabulary[vocabulary])
 
 
 _SUMMARY_WORDS = 96
@@ -147,7 +141,7 @@ def _claim(teller: Thing, keys: Sequence[str]) -> str:
 
 
 def _predicate(teller: Thing, key: str) -> str:
-    return Template(teller.kind.by_key[key].says).fill(lambda _: running_name(teller.facts[key]))
+    return teller.kind.by_key[key].says.fill(lambda _: running_name(teller.facts[key]))
 
 
 def _words(text: str) -> int:
@@ -156,7 +150,7 @@ def _words(text: str) -> int:
 
 def ask(query: Step, rng: Random) -> str:
     """One of the query's many wordings, a whole question."""
-    return _put(_suited(RELATIONS[query.relation].asks, query.of, rng), _phrase(query.of, rng))
+    return _put(_suited(lexicon().relations[query.relation].asks, query.of, rng), _phrase(query.of, rng))
 
 
 def ask_summary(tellers: Sequence[Thing], rng: Random) -> str:
@@ -164,29 +158,29 @@ def ask_summary(tellers: Sequence[Thing], rng: Random) -> str:
     subject, *others = tellers
     *nouns, last = (f"a {other.kind.asked_as}" for other in others)
     asked = {"x": f"{subject.kind.label}{subject.name}", "themes": f"{', '.join(nouns)} and {last}"}
-    return Template(rng.choice(SUMMARY_REQUESTS)).fill(asked.__getitem__)
+    return rng.choice(lexicon().summary_requests).fill(asked.__getitem__)
 
 
 def _phrase(query: Query, rng: Random) -> str:
     if isinstance(query, Leaf):
-        return f"{KINDS[query.kind].article}{query.name}"
+        return f"{lexicon().kinds[query.kind].article}{query.name}"
     if isinstance(query, Step):
-        return _put(_suited(RELATIONS[query.relation].phrases, query.of, rng), _phrase(query.of, rng))
-    noun = KINDS[query.first.relation.partition(".")[0]].asked_as
+        return _put(_suited(lexicon().relations[query.relation].phrases, query.of, rng), _phrase(query.of, rng))
+    noun = lexicon().kinds[query.first.relation.partition(".")[0]].asked_as
     return f"the {noun} {_clause(query.first, rng)} and {_clause(query.second, rng)}"
 
 
 def _clause(query: Step, rng: Random) -> str:
-    clause = RELATIONS[query.relation].clause
+    clause = lexicon().relations[query.relation].clause
     assert clause is not None
     return _put(clause, _phrase(query.of, rng))
 
 
-def _suited(templates: Sequence[str], argument: Query, rng: Random) -> str:
+def _suited(templates: Sequence[Template], argument: Query, rng: Random) -> Template:
     """Any template around a bare name; around a longer phrase one that ends with it, so that nesting stays readable."""
-    closing = [template for template in templates if template.rstrip("?").endswith("{x}")]
+    closing = [template for template in templates if template.text.rstrip("?").endswith("{x}")]
     return rng.choice(templates if isinstance(argument, Leaf) else closing)
 
 
-def _put(template: str, phrase: str) -> str:
-    return Template(template).fill(lambda _: phrase)
+def _put(template: Template, phrase: str) -> str:
+    return template.fill(lambda _: phrase)

@@ -22,7 +22,7 @@ from arena.datasets.world.grammar import (
     profile,
     signature,
 )
-from arena.datasets.world.lexicon import RELATIONS
+from arena.datasets.world.lexicon import lexicon
 from arena.datasets.world.reading import (
     DocumentReading,
     Fact,
@@ -56,7 +56,7 @@ class Evidence:
                 self._about[fact.relation, fact.subject].append(fact)
                 self._saying[fact.relation, fact.value].append(fact)
                 self._enter_name(fact.relation.partition(".")[0], fact.subject)
-                self._enter_name(RELATIONS[fact.relation].value, fact.value)
+                self._enter_name(lexicon().relations[fact.relation].value, fact.value)
 
     def stating(self, relation: str, subject: str) -> list[Fact]:
         """The facts that give a value of a relation of a thing, one a statement."""
@@ -65,7 +65,7 @@ class Evidence:
     def mentioning(self, thing: Leaf) -> set[str]:
         """The documents that state a fact about a thing or with it as value."""
         found: set[str] = set()
-        for key, relation in RELATIONS.items():
+        for key, relation in lexicon().relations.items():
             if key.startswith(f"{thing.kind}."):
                 found.update(fact.doc_id for fact in self._about.get((key, thing.name), ()))
             if relation.value == thing.kind:
@@ -180,10 +180,10 @@ def _check_meeting(question: Question, query: Step, evidence: Evidence) -> Itera
 def _check_aliases(key: str, gold: Gold, query: Step, evidence: Evidence) -> Iterator[str]:
     """An alias is the number with its unit, or a word that occurs in no other name."""
     for alias in gold.answers[1:]:
-        unit = RELATIONS[query.relation].unit
+        unit = lexicon().relations[query.relation].unit
         if unit is not None and alias == f"{gold.answers[0]} {unit}":
             continue
-        if evidence.bearers(alias) != {(RELATIONS[query.relation].value, gold.answers[0])}:
+        if evidence.bearers(alias) != {(lexicon().relations[query.relation].value, gold.answers[0])}:
             yield f"{key}: the alias {alias!r} does not mean {gold.answers[0]!r} alone"
 
 

@@ -13,7 +13,7 @@ from random import Random
 from arena.datasets.records import fingerprint
 from arena.datasets.world.grammar import KIND_SHARES, SHAPE_SHARES, SHAPES, Leaf, Meet, Query, Relation, Step, names_in
 from arena.datasets.world.graph import ExhaustedError, Graph, Thing, aliases, apportion, build_graph
-from arena.datasets.world.lexicon import RELATIONS
+from arena.datasets.world.lexicon import lexicon
 from arena.datasets.world.passages import ask, ask_summary, claims, passage, teller_documents
 from arena.types import Claim, Dataset, Document, Gold, Kind, Question
 
@@ -288,7 +288,7 @@ class WorldDraft:
         if isinstance(found.value, Thing):
             name = found.value.name
             return (name, *aliases(found.value.kind, name, self._bearers))
-        unit = RELATIONS[found.query.relation].unit
+        unit = lexicon().relations[found.query.relation].unit
         return (str(found.value), *([f"{found.value} {unit}"] if unit else []))
 
     def _summary(self, subject: Thing) -> _Item:

@@ -27,8 +27,7 @@ from arena.datasets.world.grammar import (
     Template,
     capitalised,
 )
-from arena.datasets.world.lexicon import KINDS, RELATIONS
-from arena.datasets.world.lexicon.things import SUMMARY_REQUESTS, VOCABULARY
+from arena.datasets.world.lexicon import lexicon
 from arena.types import Document
 
 
@@ -57,7 +56,6 @@ class _Pattern:
     kind: Kind
     template: Template
     expression: re.Pattern[str]
-    anchor: str
 
 
 def read_document(document: Document) -> DocumentReading:
@@ -91,7 +89,7 @@ def read_document(document: Document) -> DocumentReading:
 def _matches(sentence: str, kind: Kind | None) -> Iterator[tuple[_Pattern, dict[str, str]]]:
     """The templates that explain a sentence: any opening, and every other sentence about a thing of that kind."""
     for pattern in (*_openings(), *(_sentences(kind.key) if kind else ())):
-        if pattern.anchor in sentence and (match := pattern.expression.fullmatch(sentence)):
+        if pattern.template.anchor in sentence and (match := pattern.expression.fullmatch(sentence)):
             yield pattern, {slot: _bare(text) for slot, text in pattern.template.read(match)}
 
 
@@ -113,18 +111,18 @@ def _bare(text: str) -> str:
 
 @cache
 def _openings() -> tuple[_Pattern, ...]:
-    return tuple(_pattern(kind, template) for kind in KINDS.values() for template in kind.opening_templates)
+    return tuple(_pattern(kind, template) for kind in lexicon().kinds.values() for template in kind.openings)
 
 
 @cache
 def _sentences(kind: str) -> tuple[_Pattern, ...]:
-    own = KINDS[kind]
-    return tuple(_pattern(own, template) for template in (*own.sentence_templates, *own.filler_templates))
+    own = lexicon().kinds[kind]
+    return tuple(_pattern(own, template) for template in (*own.sentences, *own.fillers))
 
 
 def _pattern(kind: Kind, template: Template) -> _Pattern:
     expression = template.invert(lambda slot, at_start: slot_expression(kind, slot, at_start))
-    return _Pattern(kind, template, expression, template.anchor)
+    return _Pattern(kind, template, expression)
 
 
 def slot_expression(kind: Kind, slot: str, at_start: bool = False) -> str:
@@ -136,7 +134,7 @@ def slot_expression(kind: Kind, slot: str, at_start: bool = False) -> str:
     if slot in ("~year", "~number"):
         return r"\d+"
     words = {"short": ("[A-Z][a-z]+",), "he": ("he", "she"), "his": ("his", "her"), "him": ("him", "her")}.get(slot)
-    options = words or VOCABULARY[slot[1:]]
+    options = words or lexicon().vocabulary[slot[1:]]
     return f"(?:{'|'.join(capitalised(option) if at_start else option for option in options)})"
 
 
@@ -144,7 +142,7 @@ def value_expression(value: str, at_start: bool = False) -> str:
     """How a value is written: digits, or a name with the article of its kind."""
     if value == "year":
         return r"\d{4}"
-    return r"\d+" if value == "number" else name_expression(KINDS[value], at_start)
+    return r"\d+" if value == "number" else name_expression(lexicon().kinds[value], at_start)
 
 
 def name_expression(kind: Kind, at_start: bool = False) -> str:
@@ -159,24 +157,24 @@ def understand(question: str) -> list[Step]:
     """Every query the question can mean; exactly one in a sound world, none when it is not understood."""
     return [
         Step(key, inner)
-        for key, relation in RELATIONS.items()
+        for key, relation in lexicon().relations.items()
         for ask in relation.asks
-        if (argument := _between(question, _ends(ask))) is not None
-        for inner in _phrases(argument, KINDS[key.partition(".")[0]])
+        if (argument := _between(question, _ends(ask.text))) is not None
+        for inner in _phrases(argument, lexicon().kinds[key.partition(".")[0]])
     ]
 
 
 def understand_summary(question: str) -> list[tuple[Leaf, tuple[str, ...]]]:
     """Every thing whose account the question can be asking for, and the kinds of thing it wants included."""
-    nouns = {kind.asked_as: kind.key for kind in KINDS.values()}
+    nouns = {kind.asked_as: kind.key for kind in lexicon().kinds.values()}
     readings = []
-    for request in SUMMARY_REQUESTS:
-        match = Template(request).invert(lambda _, __: ".+").fullmatch(question)
+    for request in lexicon().summary_requests:
+        match = request.invert(lambda _, __: ".+").fullmatch(question)
         subject, themes = match.groups() if match else ("", "")
         kinds = tuple(nouns.get(noun.removeprefix("a "), "") for noun in re.split(", | and ", themes))
         readings += [
             (Leaf(kind.key, subject.removeprefix(kind.label)), kinds)
-            for kind in KINDS.values()
+            for kind in lexicon().kinds.values()
             if subject.startswith(kind.label) and re.fullmatch(NAME, subject.removeprefix(kind.label))
         ]
     return readings
@@ -185,7 +183,7 @@ def understand_summary(question: str) -> list[tuple[Leaf, tuple[str, ...]]]:
 def understand_claim(claim: str) -> list[tuple[Leaf, tuple[tuple[str, str], ...]]]:
     """Every thing a claim can be about, with the pairs of relation and value it states; empty when not understood."""
     readings = []
-    for kind in KINDS.values():
+    for kind in lexicon().kinds.values():
         match = re.fullmatch(f"{re.escape(capitalised(kind.label))}({NAME}) ([a-z].*)\\.", claim)
         predicates = re.split(r", | and ", match[2]) if match else []
         stated = [_stated(kind, predicate) for predicate in predicates]
@@ -209,7 +207,7 @@ def _phrases(text: str, kind: Kind) -> Iterator[Query]:
         yield Leaf(kind.key, name)
     for key, ends in _phrase_ends(kind.key):
         if (argument := _between(text, ends)) is not None:
-            for inner in _phrases(argument, KINDS[key.partition(".")[0]]):
+            for inner in _phrases(argument, lexicon().kinds[key.partition(".")[0]]):
                 yield Step(key, inner)
     if kind.clauses and text.startswith(start := f"the {kind.asked_as} "):
         yield from _meetings(text.removeprefix(start), kind)
@@ -224,10 +222,9 @@ def _meetings(text: str, kind: Kind) -> Iterator[Meet]:
 
 
 def _clauses(text: str, kind: Kind) -> Iterator[Step]:
-    for relation in kind.clauses:
-        argument = _between(text, _ends(relation.clause or ""))
-        if argument is not None:
-            for inner in _phrases(argument, KINDS[relation.value]):
+    for relation in kind.relations:
+        if relation.clause and (argument := _between(text, _ends(relation.clause.text))) is not None:
+            for inner in _phrases(argument, lexicon().kinds[relation.value]):
                 yield Step(f"{kind.key}.{relation.key}", inner)
 
 
@@ -247,8 +244,8 @@ def _ends(template: str) -> _ENDS:
 @cache
 def _phrase_ends(kind: str) -> tuple[tuple[str, _ENDS], ...]:
     return tuple(
-        (key, _ends(phrase))
-        for key, relation in RELATIONS.items()
+        (key, _ends(phrase.text))
+        for key, relation in lexicon().relations.items()
         if relation.value == kind
         for phrase in relation.phrases
     )
@@ -256,11 +253,11 @@ def _phrase_ends(kind: str) -> tuple[tuple[str, _ENDS], ...]:
 
 @cache
 def _predicates(kind: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((relation.key, _predicate(relation)) for relation in KINDS[kind].relations)
+    return tuple((relation.key, _predicate(relation)) for relation in lexicon().kinds[kind].relations)
 
 
 def _predicate(relation: Relation) -> re.Pattern[str]:
-    return Template(relation.says).invert(lambda _, at_start: value_expression(relation.value, at_start))
+    return relation.says.invert(lambda _, at_start: value_expression(relation.value, at_start))
 
 
 _T = TypeVar("_T", bound=Hashable)

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from arena.datasets.world.grammar import NAME, Kind, Relation
-from arena.datasets.world.lexicon import KINDS, RELATIONS
+from arena.datasets.world.grammar import NAME, Kind, Relation, Template
+from arena.datasets.world.lexicon import lexicon
 
+KINDS, RELATIONS = lexicon().kinds, lexicon().relations
 FUNCTION_WORDS = frozenset(
     re.findall(
         "[a-z]+",
@@ -19,14 +20,14 @@ FUNCTION_WORDS = frozenset(
 ENTRIES = [(kind, relation) for kind in KINDS.values() for relation in kind.relations]
 
 
-def _stems(templates: Iterable[str]) -> set[str]:
-    text = " ".join(re.sub(r"\{[^}]*\}", " ", template).lower() for template in templates)
+def _stems(templates: Iterable[Template]) -> set[str]:
+    text = " ".join(re.sub(r"\{[^}]*\}", " ", template.text).lower() for template in templates)
     words = set(re.findall("[a-z]+", text)) - FUNCTION_WORDS
     return {re.sub(r"(?<=[a-z]{4})(ings?|ers?|ed|es|s|e)$", "", word) for word in words}
 
 
-def _passages(kind: Kind, relation: Relation) -> list[str]:
-    return [text for text in (*kind.openings, *kind.sentences) if f"{{{relation.key}}}" in text]
+def _passages(kind: Kind, relation: Relation) -> list[Template]:
+    return [template for template in (*kind.openings, *kind.sentences) if relation.key in template.slots]
 
 
 @pytest.mark.parametrize(("kind", "relation"), ENTRIES, ids=RELATIONS)
@@ -37,19 +38,16 @@ def test_questions_avoid_the_words_of_the_passages(kind: Kind, relation: Relatio
 
 @pytest.mark.parametrize(("kind", "relation"), ENTRIES, ids=RELATIONS)
 def test_every_relation_has_many_patterns(kind: Kind, relation: Relation) -> None:
-    assert len(set(_passages(kind, relation))) >= 4
-    alone = [
-        template for template in kind.sentence_templates if set(template.slots) & kind.by_key.keys() == {relation.key}
-    ]
-    assert alone
-    assert len(set(relation.asks)) == 2
+    assert len({template.text for template in _passages(kind, relation)}) >= 4
+    assert any(template.told == {relation.key} for template in kind.sentences)
+    assert len({ask.text for ask in relation.asks}) == 2
 
 
 @pytest.mark.parametrize(("kind", "relation"), ENTRIES, ids=RELATIONS)
 def test_every_relation_between_things_can_be_nested(kind: Kind, relation: Relation) -> None:
-    assert any(ask.endswith("{x}?") for ask in relation.asks)
+    assert any(ask.text.endswith("{x}?") for ask in relation.asks)
     if relation.value in KINDS:
-        assert any(phrase.endswith("{x}") for phrase in relation.phrases)
+        assert any(phrase.text.endswith("{x}") for phrase in relation.phrases)
     else:
         assert relation.value in ("year", "number")
         assert relation.phrases == ()
@@ -57,9 +55,17 @@ def test_every_relation_between_things_can_be_nested(kind: Kind, relation: Relat
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_every_kind_can_open_a_passage_without_a_fact(kind: Kind) -> None:
-    assert any(not set(template.slots) & kind.by_key.keys() for template in kind.opening_templates)
-    assert all("s" in template.slots for template in kind.opening_templates)
-    assert not any(set(template.slots) & kind.by_key.keys() for template in kind.filler_templates)
+    assert any(not template.told for template in kind.openings)
+    assert all("s" in template.slots for template in kind.openings)
+    assert not any(template.told for template in kind.fillers)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_every_slot_is_known(kind: Kind) -> None:
+    for template in (*kind.openings, *kind.sentences, *kind.fillers):
+        assert template.told <= kind.by_key.keys()
+        lists = {slot[1:] for slot in template.slots if slot[0] == "~"}
+        assert lists <= {*lexicon().vocabulary, "year", "number"}
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

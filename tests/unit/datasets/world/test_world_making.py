@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.datasets.world.grammar import SHAPES, Leaf, Meet, Step, profile, signature
-from arena.datasets.world.graph import KNOWN_WORDS, Graph, Namer, Thing, aliases, apportion, build_graph
-from arena.datasets.world.lexicon import KINDS, RELATIONS
+from arena.datasets.world.graph import Graph, Namer, Thing, aliases, apportion, build_graph
+from arena.datasets.world.lexicon import lexicon
 from arena.datasets.world.passages import ask, passage
 from arena.datasets.world.questions import Sampler
 from arena.datasets.world.reading import read_document, understand
@@ -35,24 +35,24 @@ def test_shares_are_exact_where_they_divide() -> None:
 
 def test_names_are_unique_within_a_kind_even_for_a_large_world() -> None:
     namer = Namer(Random(7))
-    names = [namer.name(kind) for kind in KINDS.values() for _ in range(1700)]
+    names = [namer.name(kind) for kind in lexicon().kinds.values() for _ in range(1700)]
     assert len(set(names)) == len(names)
-    assert not {word.lower() for name in names for word in name.split()} & KNOWN_WORDS
+    assert not {word.lower() for name in names for word in name.split()} & lexicon().known_words
 
 
 def test_a_name_is_claimed_once_for_each_kind() -> None:
     namer = Namer(Random(1))
-    assert namer.claim(KINDS["ship"], "Corrin Vale")
-    assert namer.claim(KINDS["album"], "Corrin Vale")
-    assert not namer.claim(KINDS["ship"], "Corrin Vale")
+    assert namer.claim(lexicon().kinds["ship"], "Corrin Vale")
+    assert namer.claim(lexicon().kinds["album"], "Corrin Vale")
+    assert not namer.claim(lexicon().kinds["ship"], "Corrin Vale")
 
 
 def test_an_alias_is_a_word_no_other_name_has() -> None:
     bearers = Counter({"Orlen": 1, "Vask": 1, "River": 9, "Corrin": 2, "Ossel": 1})
-    assert aliases(KINDS["person"], "Orlen Vask", bearers) == ("Vask",)
-    assert aliases(KINDS["river"], "River Corrin", bearers) == ()
-    assert aliases(KINDS["river"], "River Ossel", bearers) == ("Ossel",)
-    assert aliases(KINDS["town"], "Ossel", bearers) == ()
+    assert aliases(lexicon().kinds["person"], "Orlen Vask", bearers) == ("Vask",)
+    assert aliases(lexicon().kinds["river"], "River Corrin", bearers) == ()
+    assert aliases(lexicon().kinds["river"], "River Ossel", bearers) == ("Ossel",)
+    assert aliases(lexicon().kinds["town"], "Ossel", bearers) == ()
 
 
 def _facts(thing: Thing) -> set[tuple[str, str]]:
@@ -133,7 +133,7 @@ def test_a_meeting_is_asked_with_both_clauses() -> None:
 
 
 def test_every_relation_can_be_asked_and_understood() -> None:
-    for key in RELATIONS:
+    for key in lexicon().relations:
         for seed in range(4):
             query = Step(key, Leaf(key.partition(".")[0], "Corrin Vale"))
             assert understand(ask(query, Random(seed))) == [query]
