@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.datasets.records import FileRow, Pool, fingerprint, read_records
+from arena.datasets.records import FileRow, Pool, make_dataset, read_records, some
 from arena.errors import DatasetError
 from arena.files import DECODER, fault_of
 from arena.types import Dataset, Gold, GoldSentence, Question
@@ -130,8 +130,6 @@ HOTPOTQA_HOPS: Mapping[str, int] = {"bridge": 2, "comparison": 2}
 TWO_WIKI_HOPS: Mapping[str, int] = {"comparison": 2, "inference": 2, "compositional": 2, "bridge_comparison": 4}
 """Kind of question, as the records' `type` says it -> facts on the reasoning path."""
 
-_SHOWN = 3
-
 
 @dataclass(slots=True)
 class _Faults:
@@ -162,22 +160,19 @@ def _load(path: Path, name: str, hops: Mapping[str, int]) -> Dataset:
         DatasetError: the file cannot be read, has no records, or a record is malformed or repeated.
     """
     pool, faults = Pool(), _Faults()
-    questions, gold, places = dict[str, Question](), dict[str, Gold](), dict[str, str]()
+    questions, gold, places = list[Question](), dict[str, Gold](), dict[str, str]()
     for record in read_records(path):
         row = as_official(record)
         question = _question(row, hops, faults)
-        if question.question_id in places:
-            raise row.error(f"_id {question.question_id!r} was already used at {places[question.question_id]}")
-        places[question.question_id] = row.place
-        questions[question.question_id] = question
+        row.enter("_id", question.question_id, places)
+        questions.append(question)
         gold[question.question_id] = _gold(row, question.question_id, pool, faults)
     if not questions:
         raise DatasetError(
             f"{path} holds no records; expected one JSON array of records, one record per line, or a table"
         )
-    documents, asked = pool.documents, tuple(questions.values())
-    notes = _notes(faults, len(asked), hops)
-    return Dataset(f"{name}:{path}", documents, asked, gold, fingerprint(documents, asked, gold), notes)
+    notes = _notes(faults, len(questions), hops)
+    return make_dataset(f"{name}:{path}", pool.documents, questions, gold, notes)
 
 
 def _question(row: FileRow, hops: Mapping[str, int], faults: _Faults) -> Question:
@@ -231,15 +226,11 @@ def _notes(faults: _Faults, n_questions: int, hops: Mapping[str, int]) -> tuple[
     if faults.without_gold:
         notes.append(
             f"{len(faults.without_gold)} of {n_questions} questions have no supporting documents, as a supporting "
-            f"title is not in their own context (as in the full-wiki setting): {_some(faults.without_gold)}. "
+            f"title is not in their own context (as in the full-wiki setting): {some(faults.without_gold)}. "
             "Metrics of retrieval and support are undefined on them."
         )
     if faults.empty_paragraphs:
         notes.append(f"{faults.empty_paragraphs} paragraphs without text were left out.")
     if faults.unknown_types:
-        notes.append(f"Hops are unknown where 'type' is {_some(sorted(faults.unknown_types))}: known are {list(hops)}.")
+        notes.append(f"Hops are unknown where 'type' is {some(sorted(faults.unknown_types))}: known are {list(hops)}.")
     return tuple(notes)
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(repr(name) for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")

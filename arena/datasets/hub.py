@@ -13,6 +13,9 @@ from arena.errors import DatasetError
 from arena.files import file_sha256
 from arena.network import check_network_environment
 
+FROM_HUB = "hub"
+"""In place of a path: the pinned file of the hub."""
+
 PROBE_SECONDS = 5.0
 """How long the hub may take to answer at all. Its own client tries six times, which takes 23 s without a network."""
 
@@ -134,8 +137,6 @@ MUSIQUE = HubFile(
     sha256="15fa63794d18a94ce12411aca6e2327e65b6e83b0b1490efab3f1962e48abf3b",
     size_bytes=30_439_728,
 )
-MUSIQUE_QUESTIONS = 2417
-
 HOTPOTQA = HubFile(
     repository="namlh2004/hotpotqa",
     path="hotpot_dev_distractor_v1.json",
@@ -144,12 +145,9 @@ HOTPOTQA = HubFile(
     sha256="e3da074df24e8369009918aa5cdbdd254dadcde4c63f7569d36afd6f2268caa8",
     size_bytes=61_065_698,
 )
-HOTPOTQA_QUESTIONS = 7405
-
 TWO_WIKI = HubFile(
     repository="voidful/2WikiMultihopQA",
     path="dev.json",
     revision="16852fde9d85cba158cf7e6517e7a3f9415a28c0",
     vouched="a mirror, pinned by its commit alone: no hash of the file was published",
 )
-TWO_WIKI_QUESTIONS = 12_576

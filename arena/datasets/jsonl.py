@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from arena.datasets.records import MOST_HOPS, FileRow, fingerprint, read_records
+from arena.datasets.records import MOST_HOPS, FileRow, make_dataset, read_records
 from arena.errors import DatasetError, UnknownNameError, nearest
 from arena.types import KINDS, Claim, Dataset, Document, Gold, GoldSentence, Kind, Question, Scalar
 
@@ -78,16 +78,14 @@ def load_jsonl(folder: Path) -> Dataset:
         raise DatasetError(f"{folder} is a file; name the folder that holds {CORPUS} and {QUESTIONS}")
     documents = _read_corpus(_file(folder, CORPUS))
     questions, gold = _read_questions(_file(folder, QUESTIONS), documents)
-    corpus, asked = tuple(documents.values()), tuple(questions)
-    return Dataset(f"jsonl:{folder}", corpus, asked, gold, fingerprint(corpus, asked, gold))
+    return make_dataset(f"jsonl:{folder}", documents.values(), questions, gold)
 
 
 def load_jsonl_corpus(folder: Path) -> Dataset:
     """The documents in `folder`, and no questions: questions.jsonl is not looked at. Raises as `load_jsonl` does."""
     if folder.is_file():
         raise DatasetError(f"{folder} is a file; name the folder that holds {CORPUS}")
-    corpus = tuple(_read_corpus(_file(folder, CORPUS)).values())
-    return Dataset(f"jsonl:{folder}", corpus, (), {}, fingerprint(corpus, (), {}))
+    return make_dataset(f"jsonl:{folder}", _read_corpus(_file(folder, CORPUS)).values(), (), {})
 
 
 def write_jsonl(dataset: Dataset, folder: Path) -> None:
@@ -143,11 +141,8 @@ def _read_questions(path: Path, documents: Mapping[str, Document]) -> tuple[list
 
 
 def _new_id(row: FileRow, name: str, places: dict[str, str]) -> str:
-    """The row's id, entered in `places` (id -> where it was used)."""
     value = row.identifier(name)
-    if value in places:
-        raise row.error(f"{name} {value!r} was already used at {places[value]}")
-    places[value] = row.place
+    row.enter(name, value, places)
     return value
 
 

@@ -13,11 +13,11 @@ A prediction file has one line per record of the gold file, with `id`, `predicte
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.datasets.records import FileRow, Pool, fingerprint, read_records
+from arena.datasets.records import FileRow, Pool, make_dataset, read_records
 from arena.errors import DatasetError
 from arena.types import Dataset, Gold, Question
 from arena.types.data import OfficialGold, OfficialPrediction
@@ -72,10 +72,10 @@ def read_musique(path: Path) -> PooledMusique:
         gold[question.question_id] = _gold(row, question, paragraph_ids[question.question_id])
     if not questions:
         raise DatasetError(f"{path} holds no records; expected one MuSiQue record per line")
-    documents, asked = pool.documents, tuple(questions.values())
-    identity = fingerprint(documents, asked, gold)
-    dataset = Dataset(f"musique:{path}", documents, asked, gold, identity, _notes(asked))
-    return PooledMusique(dataset, paragraph_ids)
+    notes = _notes(questions.values())
+    return PooledMusique(
+        make_dataset(f"musique:{path}", pool.documents, questions.values(), gold, notes), paragraph_ids
+    )
 
 
 def _question(row: FileRow) -> Question:
@@ -105,14 +105,11 @@ def _pooled(row: FileRow, pool: Pool) -> dict[int, str]:
 def _gold(row: FileRow, question: Question, ids: Mapping[int, str]) -> Gold:
     if question.kind == "unanswerable":
         return Gold(question.question_id, answers=(), supporting_ids=(), answerable=False)
-    if "answer" not in row.fields:
-        raise row.error("no field 'answer'; MuSiQue's test files hide their labels: use the train or dev file")
-    aliases = row.items("answer_aliases", str) if row.optional("answer_aliases", list) else ()
-    answers = tuple(dict.fromkeys((row.identifier("answer"), *aliases)))
-    supporting = [p.require("idx", int) for p in row.objects("paragraphs") if p.require("is_supporting", bool)]
-    if not supporting:
+    labels = _official_gold(row)
+    answers = tuple(dict.fromkeys((row.identifier("answer"), *labels.answers)))
+    if not labels.support_idxs:
         raise row.error("no paragraph has 'is_supporting' true, yet the question is answerable")
-    supporting_ids = tuple(dict.fromkeys(ids[idx] for idx in supporting))
+    supporting_ids = tuple(dict.fromkeys(ids[idx] for idx in labels.support_idxs))
     return Gold(question.question_id, answers, supporting_ids, _hop_order(row, ids, supporting_ids), official=True)
 
 
@@ -131,7 +128,7 @@ def _hop_order(row: FileRow, ids: Mapping[int, str], supporting_ids: tuple[str, 
     return tuple(order) if set(order) == set(supporting_ids) else None
 
 
-def _notes(questions: tuple[Question, ...]) -> tuple[str, ...]:
+def _notes(questions: Collection[Question]) -> tuple[str, ...]:
     notes = [_NOTE_POOLED]
     if any(question.kind == "unanswerable" for question in questions):
         notes.append(_NOTE_TWINS)
@@ -222,7 +219,7 @@ def _official_gold(row: FileRow) -> OfficialGold:
         return OfficialGold(question_id, (), (), answerable=False)
     if "answer" not in row.fields:
         raise row.error("no field 'answer'; MuSiQue's test files hide their labels: use the train or dev file")
-    aliases = row.items("answer_aliases", str) if row.optional("answer_aliases", list) is not None else ()
+    aliases = row.items("answer_aliases", str) if row.optional("answer_aliases", list) else ()
     supporting = tuple(
         paragraph.require("idx", int)
         for paragraph in row.objects("paragraphs")

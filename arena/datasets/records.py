@@ -84,6 +84,12 @@ class FileRow:
             raise self.error(f"field {name!r} must be from 0 to {most}, not {reprlib.repr(value)}")
         return value
 
+    def enter(self, what: str, name: str, places: dict[str, str]) -> None:
+        """Note in `places` (id -> where it is used) that this row uses an id, `what` by its kind; twice is refused."""
+        if name in places:
+            raise self.error(f"{what} {name!r} was already used at {places[name]}")
+        places[name] = self.place
+
     def objects(self, name: str) -> tuple[FileRow, ...]:
         """A required list of objects, each a row that knows its place in this one."""
         members = self.items(name, dict)
@@ -127,6 +133,11 @@ def as_row(place: str, value: Any, source: str, per: str = "line") -> FileRow:
             f"{place}: {_JSON_NAMES[type(value)]}, not an object; the file needs one JSON object per {per}"
         )
     return FileRow(place, value)
+
+
+def some(names: Sequence[str]) -> str:
+    """The first three of them, quoted, and dots for the rest."""
+    return ", ".join(repr(name) for name in names[:3]) + (", ..." if len(names) > 3 else "")
 
 
 def _parse(place: str, raw: bytes) -> FileRow:
@@ -267,6 +278,18 @@ def is_known_as(dataset: Dataset, name: object) -> bool:
         return False
     without = {question_id: replace(gold, sentences=()) for question_id, gold in dataset.gold.items()}
     return name == fingerprint(dataset.documents, dataset.questions, without)
+
+
+def make_dataset(
+    name: str,
+    documents: Iterable[Document],
+    questions: Iterable[Question],
+    gold: Mapping[str, Gold],
+    notes: Iterable[str] = (),
+) -> Dataset:
+    """The dataset of these records, under their fingerprint."""
+    documents, questions = tuple(documents), tuple(questions)
+    return Dataset(name, documents, questions, gold, fingerprint(documents, questions, gold), tuple(notes))
 
 
 def fingerprint(documents: Sequence[Document], questions: Sequence[Question], gold: Mapping[str, Gold]) -> str:

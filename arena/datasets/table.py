@@ -8,26 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from arena.datasets.hotpot import load_hotpotqa, load_two_wiki
-from arena.datasets.hub import (
-    HOTPOTQA,
-    HOTPOTQA_QUESTIONS,
-    MUSIQUE,
-    MUSIQUE_QUESTIONS,
-    TWO_WIKI,
-    TWO_WIKI_QUESTIONS,
-    HubFile,
-    fetch,
-)
+from arena.datasets.hub import FROM_HUB, HOTPOTQA, MUSIQUE, TWO_WIKI, HubFile, fetch
 from arena.datasets.jsonl import load_jsonl
 from arena.datasets.musique import load_musique
 from arena.errors import DatasetError
-from arena.text import is_latin
+from arena.text import is_latin, spaced
 from arena.types import Dataset, Kind
 
 
@@ -57,6 +48,7 @@ class Citation:
 
 
 NOT_STATED = "not stated"
+Build = Callable[[str | None], Dataset]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +60,7 @@ class DatasetEntry:
     the data; `citation` is None where there is nobody to cite.
     """
 
-    build: Callable[[str | None], Dataset]
+    build: Build
     summary: str
     how_to_write: str
     source: str
@@ -76,19 +68,11 @@ class DatasetEntry:
     citation: Citation | None = None
 
 
-Build = Callable[[str | None], Dataset]
-FROM_HUB = "hub"
-
-
-def from_path(name: str, load: Callable[[Path], Dataset], placeholder: str) -> Build:
-    """Load from the path that is the argument; without one, ask for it."""
-
-    def build(argument: str | None) -> Dataset:
-        if argument is None:
-            raise DatasetError(f"dataset {name!r} needs a path: write {name}:{placeholder}")
-        return load(Path(argument).expanduser())
-
-    return build
+def build_jsonl(argument: str | None) -> Dataset:
+    """The user's own data in the folder that is the argument; without one, ask for it."""
+    if argument is None:
+        raise DatasetError("dataset 'jsonl' needs a path: write jsonl:FOLDER")
+    return load_jsonl(Path(argument).expanduser())
 
 
 def from_path_or_hub(name: str, load: Callable[[Path], Dataset], file: HubFile, n_questions: int) -> Build:
@@ -130,14 +114,7 @@ def load_from_hub(
             f"{path} holds {len(loaded.questions):,} questions, not {n_questions:,} ({file.vouched}); delete it. "
             f"{by_hand}"
         )
-    return Dataset(
-        name,
-        loaded.documents,
-        loaded.questions,
-        loaded.gold,
-        loaded.fingerprint,
-        (f"{file.note} It is {file.vouched}.", *loaded.notes),
-    )
+    return replace(loaded, name=name, notes=(f"{file.note} It is {file.vouched}.", *loaded.notes))
 
 
 def build_ragrouter(argument: str | None) -> Dataset:
@@ -169,7 +146,7 @@ def hub_cache() -> Path:
 
 DATASETS: Mapping[str, DatasetEntry] = {
     "2wikimultihopqa": DatasetEntry(
-        build=from_path_or_hub("2wikimultihopqa", load_two_wiki, TWO_WIKI, TWO_WIKI_QUESTIONS),
+        build=from_path_or_hub("2wikimultihopqa", load_two_wiki, TWO_WIKI, n_questions=12_576),
         summary="2 and 4 hop questions over two to four Wikipedia paragraphs, made from Wikidata; pooled",
         how_to_write="2wikimultihopqa (development file from the hub), or 2wikimultihopqa:FILE.json",
         source="files from https://github.com/Alab-NII/2wikimultihop; the hub's is a mirror",
@@ -183,7 +160,7 @@ DATASETS: Mapping[str, DatasetEntry] = {
         ),
     ),
     "hotpotqa": DatasetEntry(
-        build=from_path_or_hub("hotpotqa", load_hotpotqa, HOTPOTQA, HOTPOTQA_QUESTIONS),
+        build=from_path_or_hub("hotpotqa", load_hotpotqa, HOTPOTQA, n_questions=7405),
         summary="2 hop questions over two Wikipedia paragraphs, pooled; distractor or full-wiki setting",
         how_to_write="hotpotqa (distractor development file from the hub), or hotpotqa:FILE.json",
         source="files from https://hotpotqa.github.io; the hub's is a mirror",
@@ -205,14 +182,14 @@ DATASETS: Mapping[str, DatasetEntry] = {
         ),
     ),
     "jsonl": DatasetEntry(
-        build=from_path("jsonl", load_jsonl, "FOLDER"),
+        build=build_jsonl,
         summary="your own documents and questions: a folder with corpus.jsonl and questions.jsonl",
         how_to_write="jsonl:FOLDER",
         source="yours",
         licence="yours",
     ),
     "musique": DatasetEntry(
-        build=from_path_or_hub("musique", load_musique, MUSIQUE, MUSIQUE_QUESTIONS),
+        build=from_path_or_hub("musique", load_musique, MUSIQUE, n_questions=2417),
         summary="2 to 4 hop questions over Wikipedia paragraphs, pooled; answerable or full setting",
         how_to_write="musique (answerable development file from the hub), or musique:FILE.jsonl",
         source="files from https://github.com/StonyBrookNLP/musique; the hub's is a mirror",
@@ -261,7 +238,10 @@ ENGLISH_ONLY = (
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """White-space separated words of a document's text, title not counted, over all documents."""
+    """Words of a document's text, title not counted, over all documents.
+
+    White space separates them; in scripts that leave none between words, each character counts as one.
+    """
 
     minimum: int
     median: float
@@ -305,16 +285,9 @@ def describe(dataset: Dataset) -> DatasetInfo:
     questions = dataset.questions
     titles = Counter(document.title for document in dataset.documents if document.title.strip())
     homonyms = {document.doc_id for document in dataset.documents if titles[document.title] > 1}
-    supports = [
-        dataset.gold[question.question_id].supporting_ids
-        for question in questions
-        if question.question_id in dataset.gold
-    ]
-    other_scripts = sum(
-        not all(map(is_latin, (question.text, *dataset.gold[question.question_id].answers)))
-        for question in questions
-        if question.question_id in dataset.gold
-    )
+    judged = [(one, dataset.gold[one.question_id]) for one in questions if one.question_id in dataset.gold]
+    supports = [gold.supporting_ids for _, gold in judged]
+    other_scripts = sum(not all(map(is_latin, (question.text, *gold.answers))) for question, gold in judged)
     return DatasetInfo(
         name=dataset.name,
         fingerprint=dataset.fingerprint,
@@ -336,13 +309,13 @@ def describe(dataset: Dataset) -> DatasetInfo:
 
 
 def _words(dataset: Dataset) -> WordCounts | None:
-    counts = np.array([len(document.text.split()) for document in dataset.documents], dtype=np.int64)
-    if counts.size == 0:
+    counts = [len(spaced(document.text, pairs=False).split()) for document in dataset.documents]
+    if not counts:
         return None
     return WordCounts(
-        minimum=int(counts.min()),
+        minimum=min(counts),
         median=float(np.median(counts)),
-        mean=float(counts.mean()),
+        mean=float(np.mean(counts)),
         p95=float(np.percentile(counts, 95)),
-        maximum=int(counts.max()),
+        maximum=max(counts),
     )

@@ -1,12 +1,272 @@
-"""RAGRouter-Bench: documents and questions of four domains, a third of them made by a model.
+"""RAGRouter-Bench: documents and questions of four domains, a third of them made by a model; from the hub or a folder.
 
 Wang, Zhu, Lin, Xue, Guo and Zhang, "RAGRouter-Bench: A Dataset and Benchmark for Adaptive RAG Routing",
 arXiv:2602.00296, 2026. The config musique holds the 2,417 development questions of MuSiQue over their 21,100
 paragraphs, and 939 questions made for it.
+
+Questions by kind: the paper's statistics table; documents: README of the authors' code. They add up to the paper's
+7,727 questions and 21,460 documents. The README gives `quality` 1,200 questions, the paper 1,198.
+
+After `ragrouter:` stands a config or a folder and then, after another colon, a MuSiQue file if there is one.
 """
 
 from __future__ import annotations
 
-from arena.datasets.ragrouter.load import load_ragrouter
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["load_ragrouter"]
+from arena.datasets.hub import FROM_HUB, MUSIQUE, HubFile, fetch
+from arena.datasets.musique import load_musique
+from arena.datasets.ragrouter.columns import CORPUS, CorpusLookup, Originals, read_asked, read_corpus
+from arena.datasets.ragrouter.questions import EvidenceNotes, evidence_notes, put_together
+from arena.datasets.records import make_dataset, read_records
+from arena.errors import DatasetError
+from arena.types import Dataset, Gold, Kind, Question
+
+REPOSITORY = "Chaplain0908/RAGRouter"
+QUESTIONS = "Question.json"
+BRANCH = "main"
+"""Not a commit: none could be verified. What pins the files is their SHA-256."""
+
+_VOUCHED = "published by one project that used the files on 2026-09-22, not checked by this one"
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """One config. `name`: its folder on the hub; `alias`: how it may be written here. `files`: corpus and questions.
+
+    `from_musique`: most of its questions are MuSiQue's, whose file knows their evidence.
+    """
+
+    name: str
+    alias: str
+    n_documents: int
+    kinds: Mapping[Kind, int]
+    files: tuple[HubFile, HubFile]
+    from_musique: bool = False
+
+
+def _files_of(folder: str, corpus: tuple[int, str], questions: tuple[int, str]) -> tuple[HubFile, HubFile]:
+    """A config's files on the hub, each pinned by its size in bytes and its SHA-256."""
+    return (
+        HubFile(REPOSITORY, f"{folder}/{CORPUS}", BRANCH, _VOUCHED, corpus[1], corpus[0]),
+        HubFile(REPOSITORY, f"{folder}/{QUESTIONS}", BRANCH, _VOUCHED, questions[1], questions[0]),
+    )
+
+
+EDITIONS = (
+    Edition(
+        "musique",
+        "musique",
+        21_100,
+        {"multi_hop": 2590, "single_hop": 398, "summary": 368},
+        _files_of(
+            "musique",
+            (11_320_817, "1ab56f734729dec791cee247b000b1bb3bf91d2da70b06e532a086ecb5567050"),
+            (6_027_199, "1f67e046b7913a5df705be1873e352926f4bed2a334ccf2677b345992f7e98cd"),
+        ),
+        from_musique=True,
+    ),
+    Edition(
+        "quality",
+        "quality",
+        265,
+        {"multi_hop": 461, "single_hop": 454, "summary": 283},
+        _files_of(
+            "quality",
+            (6_736_347, "43f33f01e974e22d299714ab0e876708fbc995acbaebb30f142dad49349cef6f"),
+            (7_188_885, "917d3ca76fbb01e8b29d0220ded48fa64262be9322063983cbebd1267e873097"),
+        ),
+    ),
+    Edition(
+        "ultraDomain_legal",
+        "legal",
+        94,
+        {"multi_hop": 526, "single_hop": 370, "summary": 381},
+        _files_of(
+            "ultraDomain_legal",
+            (22_269_679, "61dd83d5634642983a53daa2a781c9ef415afe41362da7e1af29bf967582def5"),
+            (9_385_807, "6f57cbe02e4205d3f2e699e44b6810547410fe59857a51a58d453fd82830cfb7"),
+        ),
+    ),
+    Edition(
+        "graphragBench_medical",
+        "medical",
+        1,
+        {"multi_hop": 509, "single_hop": 1098, "summary": 289},
+        _files_of(
+            "graphragBench_medical",
+            (1_055_124, "66e792ddb429409e461f7491da1eafd9c297cf07306aeb5f6c9114bd317f9a81"),
+            (1_053_136, "365fd51b9b15de84040657593e99b64021a6c362280fca4f734a957636269464"),
+        ),
+    ),
+)
+
+
+def edition_named(name: str) -> Edition | None:
+    """The config of this name or alias."""
+    return next((edition for edition in EDITIONS if name in (edition.name, edition.alias)), None)
+
+
+def check_sizes(source: Edition | Path, n_documents: int, questions: Sequence[Question]) -> str | None:
+    """None where the sizes are those of a config; a note about a folder of another size.
+
+    Raises:
+        DatasetError: `source` is a config, or a folder that bears a config's full name, and its sizes differ.
+    """
+    kinds: dict[Kind, int] = dict(Counter(question.kind for question in questions))
+    if isinstance(source, Edition):
+        named: Edition | None = source
+    else:
+        named = next((edition for edition in EDITIONS if edition.name == source.resolve().name), None)
+    candidates = (named,) if named else EDITIONS
+    if any((one.n_documents, one.kinds) == (n_documents, kinds) for one in candidates):
+        return None
+    found = _sizes(n_documents, kinds)
+    expected = "; ".join(f"{one.name} has {_sizes(one.n_documents, one.kinds)}" for one in candidates)
+    if named is None:
+        return f"No whole config of the benchmark, so its published figures do not apply: {found} here; {expected}."
+    where = f"folder {source} bears the name of a config" if isinstance(source, Path) else f"config {named.name!r}"
+    advice = "; rename the folder if this is a part of it" if isinstance(source, Path) else ""
+    raise DatasetError(f"{where}, but the sizes differ: {found} here; {expected}{advice}")
+
+
+def _sizes(n_documents: int, kinds: Mapping[Kind, int]) -> str:
+    parts = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(kinds.items()))
+    return f"documents: {n_documents:,}, questions: {sum(kinds.values()):,} ({parts})"
+
+
+@dataclass(frozen=True, slots=True)
+class RagRouterSource:
+    """`source`: a config to be fetched or a folder that holds its files.
+
+    `musique`: the file that knows the evidence of the original questions, `hub`, or None for what is usual: a file
+    of the official name in the folder, the hub for the config of that name.
+    """
+
+    source: Edition | Path
+    musique: str | None = None
+
+
+def read_request(argument: str | None) -> RagRouterSource:
+    """What `argument` asks for; None is the config musique.
+
+    A folder that exists is a folder, even if it bears the name of a config. The source ends at the first colon before
+    which a config or a folder stands, so both paths may hold colons.
+
+    Raises:
+        DatasetError: neither a config nor a folder, or a MuSiQue file for a config that needs none.
+    """
+    if argument is None:
+        return RagRouterSource(EDITIONS[0])
+    colons = [at for at, character in enumerate(argument) if character == ":"]
+    for end in (len(argument), *colons):
+        source = _source(argument[:end])
+        if source is not None:
+            return _checked(RagRouterSource(source, argument[end + 1 :] or None), argument)
+    if "/" in argument or "\\" in argument:
+        raise DatasetError(f"ragrouter:{argument}: no such folder; check the path (relative to {Path.cwd()})")
+    known = ", ".join(edition.alias for edition in EDITIONS)
+    raise DatasetError(f"ragrouter:{argument}: neither a config ({known}) nor a folder here; write one of these")
+
+
+def _source(text: str) -> Edition | Path | None:
+    if not text:
+        return None
+    folder = Path(text).expanduser()
+    return folder if folder.is_dir() else edition_named(text)
+
+
+def _checked(request: RagRouterSource, argument: str) -> RagRouterSource:
+    if isinstance(request.source, Edition) and not request.source.from_musique and request.musique:
+        raise DatasetError(
+            f"ragrouter:{argument}: a MuSiQue file belongs to the config musique only; "
+            f"write ragrouter:{request.source.alias}"
+        )
+    return request
+
+
+BY_HAND = (
+    f"Without a network, place {CORPUS} and {QUESTIONS} of one config by hand, from "
+    f"https://huggingface.co/datasets/{REPOSITORY}/tree/main, into a folder, for the config musique {MUSIQUE.path} "
+    f"({MUSIQUE.page}) beside them, and write --dataset ragrouter:FOLDER"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What to read. `musique` None: there is no file with MuSiQue's records."""
+
+    corpus: Path
+    questions: Path
+    musique: Path | None
+    notes: tuple[str, ...]
+
+
+def load_ragrouter(argument: str | None, root: Path) -> Dataset:
+    """The config or folder that `argument` names; `root` holds the files of the hub.
+
+    Raises:
+        DatasetError: the argument names neither, or as `load_request`.
+    """
+    return load_request(read_request(argument), root)
+
+
+def load_request(request: RagRouterSource, root: Path, *, endpoint: str | None = None) -> Dataset:
+    """The dataset of `request`; `endpoint` is as for `fetch`.
+
+    Raises:
+        DatasetError: a file cannot be had, a row is malformed, an id is used twice or names no document, or the sizes
+            are not those of the config.
+    """
+    files = _files(request, root, endpoint)
+    corpus = read_corpus(files.corpus)
+    originals = Originals(load_musique(files.musique)) if files.musique else None
+    ledger = EvidenceNotes()
+    questions, gold = _read_questions(files.questions, corpus, originals, ledger)
+    size_note = check_sizes(request.source, len(corpus.documents), questions)
+    notes = (
+        *files.notes,
+        *([size_note] if size_note else []),
+        *evidence_notes(ledger, len(questions), files.musique.name if files.musique else None),
+    )
+    name = request.source.alias if isinstance(request.source, Edition) else str(request.source)
+    return make_dataset(f"ragrouter:{name}", corpus.documents, questions, gold, notes)
+
+
+def _read_questions(
+    path: Path, corpus: CorpusLookup, originals: Originals | None, ledger: EvidenceNotes
+) -> tuple[list[Question], dict[str, Gold]]:
+    questions, gold, places = list[Question](), dict[str, Gold](), dict[str, str]()
+    for row in read_records(path):
+        asked = read_asked(row)
+        row.enter("question id", asked.question_id, places)
+        question, gold[asked.question_id] = put_together(asked, corpus, originals, ledger)
+        questions.append(question)
+    if not questions:
+        raise DatasetError(f"{path} holds no questions; expected RAGRouter-Bench's, one object per question")
+    return questions, gold
+
+
+def _files(request: RagRouterSource, root: Path, endpoint: str | None) -> _Files:
+    def from_hub(file: HubFile) -> Path:
+        return fetch(file, root, BY_HAND, endpoint=endpoint)
+
+    if isinstance(request.source, Edition):
+        corpus, questions = request.source.files
+        wanted = request.musique or (FROM_HUB if request.source.from_musique else None)
+        notes = [corpus.note, questions.note]
+        places = from_hub(corpus), from_hub(questions)
+    else:
+        places = request.source / CORPUS, request.source / QUESTIONS
+        beside = request.source / MUSIQUE.path
+        wanted = request.musique or (str(beside) if beside.is_file() else None)
+        notes = []
+        for place in places:
+            if not place.is_file():
+                raise DatasetError(f"{place}: no such file; a folder of RAGRouter-Bench holds {CORPUS} and {QUESTIONS}")
+    if wanted == FROM_HUB:
+        return _Files(*places, from_hub(MUSIQUE), (*notes, MUSIQUE.note))
+    return _Files(*places, Path(wanted).expanduser() if wanted else None, tuple(notes))

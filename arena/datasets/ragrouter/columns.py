@@ -19,6 +19,7 @@ from arena.datasets.records import MOST_HOPS, FileRow, read_records
 from arena.errors import DatasetError, UnknownNameError
 from arena.types import Dataset, Document, Gold, Kind, Question
 
+CORPUS = "Corpus.json"
 DOCUMENT_ID = ("doc_id", "id")
 QUESTION_ID = ("question_id", "id")
 TEXT = ("text", "content", "context")
@@ -132,9 +133,7 @@ def read_corpus(path: Path) -> CorpusLookup:
     places: dict[str, str] = {}
     for row in read_records(path):
         document = read_document(row)
-        if document.doc_id in places:
-            raise row.error(f"document id {document.doc_id!r} was already used at {places[document.doc_id]}")
-        places[document.doc_id] = row.place
+        row.enter("document id", document.doc_id, places)
         documents.append(document)
     if not documents:
         raise DatasetError(f"{path} holds no documents; expected RAGRouter-Bench's corpus, one object per document")

@@ -10,12 +10,21 @@ The notes of the dataset tell a user what became of the evidence of all question
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.datasets.ragrouter.columns import DOCUMENT_ID, EVIDENCE, TEXT, CorpusLookup, Original, Originals, QuestionRow
-from arena.datasets.ragrouter.editions import CORPUS
+from arena.datasets.ragrouter.columns import (
+    CORPUS,
+    DOCUMENT_ID,
+    EVIDENCE,
+    TEXT,
+    CorpusLookup,
+    Original,
+    Originals,
+    QuestionRow,
+)
+from arena.datasets.records import some
 from arena.types import Gold, Question
 
 _PASSAGE = (*TEXT, "paragraph_text")
@@ -149,9 +158,6 @@ def _hops(asked: QuestionRow, original: Original | None) -> int | None:
     return len(asked.facts) if len(asked.facts) > 1 else None
 
 
-_SHOWN = 3
-
-
 def evidence_notes(ledger: EvidenceNotes, n_questions: int, musique: str | None) -> Iterator[str]:
     """Sentences about recovered and missing evidence. `musique`: what file it was sought in, None = in none."""
     if musique is not None:
@@ -182,10 +188,6 @@ def _reasons(ledger: EvidenceNotes, musique: str | None) -> Iterator[str]:
         (ledger.not_in_corpus, "need a paragraph of MuSiQue that no document is"),
     ):
         if ids:
-            yield f"{len(ids):,} {reason} ({_some(ids)})"
+            yield f"{len(ids):,} {reason} ({some(ids)})"
     if musique is None and (ledger.unknown or ledger.unreadable):
         yield "for questions taken from MuSiQue, name its file, as in ragrouter:FOLDER:musique_ans_v1.0_dev.jsonl"
-
-
-def _some(ids: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from arena.datasets.records import fingerprint
+from arena.datasets.records import make_dataset
 from arena.datasets.world.grammar import KIND_SHARES, SHAPE_SHARES, SHAPES, Leaf, Meet, Query, Relation, Step, names_in
 from arena.datasets.world.graph import ExhaustedError, Graph, Thing, aliases, apportion, build_graph
 from arena.datasets.world.lexicon import lexicon
@@ -240,16 +240,14 @@ class WorldDraft:
 
     def dataset(self, name: str) -> Dataset:
         """The texts of the world, its questions and their gold."""
-        documents = tuple(
-            Document(self._ids[thing], thing.name, passage(thing, self._rng)) for thing in self._graph.things
-        )
+        documents = [Document(self._ids[thing], thing.name, passage(thing, self._rng)) for thing in self._graph.things]
         questions: list[Question] = []
         gold: dict[str, Gold] = {}
         for place, item in enumerate(self._items):
             key = f"{item.shape if item.kind == 'multi_hop' else item.kind}__{place:06d}"
             questions.append(Question(key, item.text, item.kind, item.hops, item.shape))
             gold[key] = self._gold(key, item)
-        return Dataset(name, documents, tuple(questions), gold, fingerprint(documents, questions, gold))
+        return make_dataset(name, documents, questions, gold)
 
     def _gold(self, key: str, item: _Item) -> Gold:
         evidence = tuple(self._ids[thing] for thing in item.evidence)

@@ -45,6 +45,13 @@ def test_words_are_separated_by_white_space() -> None:
     assert info.words == WordCounts(minimum=0, median=2.0, mean=2.0, p95=3.8, maximum=4)
 
 
+def test_words_of_scripts_without_spaces_are_their_characters() -> None:
+    documents = (Document("d1", "", "北京是中国的首都。"), Document("d2", "", "in 北京"))
+    words = describe(Dataset("mine", documents, (), {}, "ds_1")).words
+    assert words is not None
+    assert (words.minimum, words.maximum) == (3, 9)
+
+
 def test_nothing_to_count_is_none_not_zero() -> None:
     info = describe(Dataset("empty", (), (), {}, "ds_0"))
     assert info.words is None

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.datasets.ragrouter.editions import EDITIONS, edition_named
-from arena.datasets.ragrouter.load import RagRouterSource, read_request
+from arena.datasets.ragrouter import EDITIONS, RagRouterSource, edition_named, read_request
 from arena.errors import DatasetError
 
 
@@ -56,7 +55,7 @@ def test_anything_else_is_refused(argument: str, message: str) -> None:
 
 
 def test_the_configs_add_up_to_the_benchmark() -> None:
-    assert sum(edition.n_questions for edition in EDITIONS) == 7727
+    assert sum(sum(edition.kinds.values()) for edition in EDITIONS) == 7727
     assert sum(edition.n_documents for edition in EDITIONS) == 21_460
     assert [file.path for edition in EDITIONS for file in edition.files] == [
         f"{edition.name}/{file}" for edition in EDITIONS for file in ("Corpus.json", "Question.json")

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.datasets import load_dataset
-from arena.datasets.ragrouter.editions import Edition, check_sizes, edition_named
-from arena.datasets.ragrouter.load import RagRouterSource, load_request
+from arena.datasets.ragrouter import Edition, RagRouterSource, check_sizes, edition_named, load_request
 from arena.errors import DatasetError
 from arena.types import Question
 from tests.unit.datasets.dataset_hub import hub_file, serving
