@@ -149,8 +149,8 @@ def export(
         put(exported.folder / file)
     for cell, number in exported.left_out.items():
         put(f"{cell}: {number} records have no place in this format and were left out")
-    if exported.n_missing:
-        put(f"warning: the run is not finished: {exported.n_missing} answers are missing", err=True)
+    if exported.unfinished:
+        put(f"warning: {exported.unfinished}", err=True)
 
 
 def score(

@@ -48,6 +48,17 @@ class PastRun:
         """Questions that are planned and have no record."""
         return len(set(self.plan.keys()) - self.store.done())
 
+    @property
+    def unfinished(self) -> str | None:
+        """What is missing and how to go on, without a full stop; None where every planned question has a record."""
+        missing = self.n_missing
+        return (
+            f"run {self.store.run_id!r} is not finished: {missing} of {len(self.plan.keys())} answers are missing; "
+            f"go on with {resume_command(self.store)}"
+            if missing
+            else None
+        )
+
 
 def open_past_run(store: RunStore, dataset: Dataset | None = None, config: RunConfig | None = None) -> PastRun:
     """A run as its folder has it.
@@ -172,10 +183,8 @@ def rescore(store: RunStore, reporter: Reporter) -> Leaderboard:
     if run.manifest["status"] == FINISHED:
         with store.holding():
             return conclude_run(store, reporter, dataset=run.dataset)
-    reporter.warn(
-        f"run {store.run_id!r} is not finished: {run.n_missing} of {len(run.plan.keys())} answers are missing. This is "
-        f"what there is, and nothing is written; go on with {resume_command(store)}"
-    )
+    missing = run.unfinished or f"run {store.run_id!r} was not scored at its end; go on with {resume_command(store)}"
+    reporter.warn(f"{missing}. This is what there is, and nothing is written")
     return board_of(run, score_run(run))
 
 

@@ -20,10 +20,10 @@ RUNS_DIR/SWEEP_ID/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from arena.errors import RunStoreError
 from arena.files import read_json
@@ -31,13 +31,60 @@ from arena.store import LOCK, MANIFEST, RunStore
 from arena.store.files import RunLock, replace_json, replace_text
 
 EQUAL_BUDGET, COMPARISON = "equal_budget.json", "comparison.json"
+SWEEP, TABLE, PICTURE = "sweep.json", "sweep.csv", "curves.svg"
 
 
-class EqualFolder:
-    """The folder; it is made by `holding`, and may not be there before."""
+class StudyFolder:
+    """A folder around the run folders of one study. It is made by `holding`, and may not be there before."""
+
+    what: ClassVar[str]
+    summary_name: ClassVar[str]
+    """The file without which a folder is none of this kind."""
+    elsewhere: ClassVar[str]
+    """How a user chooses another folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def parts(self) -> Sequence[Path]:
+        """The folders in it that are made with it."""
+        return ()
+
+    def check(self) -> None:
+        """Raise `RunStoreError` where the folder is there and holds something else."""
+        if (self.path / self.summary_name).is_file() or not self.path.exists():
+            return
+        # The lock alone is what a process leaves that was stopped before it wrote anything.
+        if not self.path.is_dir() or any(one.name != LOCK for one in self.path.iterdir()):
+            raise RunStoreError(f"{str(self.path)!r} exists and is no {self.what}: {self.elsewhere}")
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Make the folder and hold it; a second process is refused.
+
+        Raises:
+            RunStoreError: it cannot be made, or see `check`.
+        """
+        self.check()
+        try:
+            for folder in (self.path, *self.parts):
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunStoreError(f"cannot make {str(self.path)!r}: {error.strerror}; choose another runs_dir") from error
+        with RunLock(self.path).held():
+            yield
+
+
+class EqualFolder(StudyFolder):
+    """The folder of one comparison, made under the settings of `fingerprint`."""
+
+    what = "equal-budget comparison"
+    summary_name = EQUAL_BUDGET
+    elsewhere = "choose another --run-id"
 
     def __init__(self, path: Path, fingerprint: str) -> None:
-        self.path = path
+        super().__init__(path)
         self.fingerprint = fingerprint
 
     @property
@@ -48,18 +95,15 @@ class EqualFolder:
     def equal(self) -> Path:
         return self.path / "equal"
 
-    def check(self) -> None:
-        """Refuse a folder that holds something else.
+    @property
+    def parts(self) -> Sequence[Path]:
+        return self.pilots, self.equal
 
-        Raises:
-            RunStoreError: it is no equal-budget comparison, or one with other settings.
-        """
+    def check(self) -> None:
+        """Raise `RunStoreError` also where it was made under other settings."""
+        super().check()
         place = self.path / EQUAL_BUDGET
         if not place.is_file():
-            if self.path.exists() and any(one.name != LOCK for one in self._entries()):
-                raise RunStoreError(
-                    f"{str(self.path)!r} exists and is no equal-budget comparison: choose another --run-id"
-                )
             return
         try:
             made = read_json(place).get("fingerprint")
@@ -71,69 +115,23 @@ class EqualFolder:
                 "them, or choose another --run-id"
             )
 
-    @contextmanager
-    def holding(self) -> Iterator[None]:
-        """Make the folder and hold it; a second process is refused."""
-        self.check()
-        try:
-            for folder in (self.pilots, self.equal):
-                folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunStoreError(f"cannot make {str(self.path)!r}: {error.strerror}; choose another runs_dir") from error
-        with RunLock(self.path).held():
-            yield
-
     def write(self, summary: Mapping[str, Any], comparison: Mapping[str, Any] | None = None) -> None:
         """Write equal_budget.json and, where given, comparison.json."""
         if comparison is not None:
             replace_json(self.path / COMPARISON, comparison)
         replace_json(self.path / EQUAL_BUDGET, summary)
 
-    def _entries(self) -> list[Path]:
-        return list(self.path.iterdir()) if self.path.is_dir() else [self.path]
 
+class SweepFolder(StudyFolder):
+    """The folder of one sweep."""
 
-SWEEP, TABLE, PICTURE = "sweep.json", "sweep.csv", "curves.svg"
-
-
-class SweepFolder:
-    """The folder of one sweep. It is made by `holding`, and may not be there before."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    what = "sweep"
+    summary_name = SWEEP
+    elsewhere = "choose another run_id in the config, or move it away"
 
     @property
     def sweep_id(self) -> str:
         return self.path.name
-
-    @contextmanager
-    def holding(self) -> Iterator[None]:
-        """Make the folder and hold it; a second process is refused.
-
-        Raises:
-            RunStoreError: it cannot be made, or holds something else than a sweep.
-        """
-        self.check()
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunStoreError(
-                f"cannot make the sweep folder {str(self.path)!r}: {error.strerror}; choose another runs_dir"
-            ) from error
-        with RunLock(self.path).held():
-            yield
-
-    def check(self) -> None:
-        """Raise `RunStoreError` where the folder is there and no sweep's."""
-        if not self.path.exists() or (self.path / SWEEP).is_file():
-            return
-        if (self.path / MANIFEST).exists() or any(entry.name != LOCK for entry in self._entries()):
-            raise RunStoreError(
-                f"{str(self.path)!r} exists and is no sweep: choose another run_id in the config, or move it away"
-            )
-
-    def _entries(self) -> list[Path]:
-        return list(self.path.iterdir()) if self.path.is_dir() else [self.path]
 
     def store(self, point: str) -> RunStore:
         """The run folder of a point, which may not be there yet."""

@@ -79,6 +79,17 @@ def test_a_question_that_a_file_passes_over_counts_against_it(
     assert cells["one"]["metrics"]["answer_em"]["lower_bound"] == 0.5
 
 
+def test_lists_longer_than_k_are_named_and_scored_whole(
+    arena: Arena, data: Path, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    long = write(LINE | {"k": 1, "retrieved_ids": ["d2", "d3", "d1"]}, name="long.jsonl")
+    short = write(LINE | {"k": 1}, name="short.jsonl")
+    done = arena("import", long, short, "--dataset", f"jsonl:{data}", "--runs-dir", tmp_path, "--json")
+    assert "long says k: 1, and its lists hold 2 documents beyond that, which are scored like the others" in done.err
+    assert "short says" not in done.err
+    assert [cell["metrics"]["retrieval_recall"]["mean"] for cell in json.loads(done.out)["cells"]] == [1.0, 1.0]
+
+
 def test_what_is_exported_and_imported_scores_the_same(
     arena: Arena, run_folder: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -159,6 +170,7 @@ def test_ranx_gets_its_dictionaries(arena: Arena, run_folder: Path, tmp_path: Pa
         (LINE | {"question_id": "q3", "abstained": "yes"}, "field 'abstained'"),
         ({"question_id": "q3", "calls": [{"input_tokens": 10**30}]}, "field 'calls.0.input_tokens'"),
         ({"question_id": "q3", "error": ""}, "field 'error'"),
+        (LINE | {"question_id": "q3", "retrieved_ids": "d1"}, "field 'retrieved_ids': Input should be a valid list"),
         (LINE | {"question_id": "q3", "scores": [1, 2]}, "scores has 2 numbers for 1"),
         (LINE | {"question_id": "q3", "error": "x"}, "an error and an answer"),
         (LINE | {"question_id": "q3", "calls": []}, "tokens are given twice"),
@@ -205,7 +217,10 @@ def test_a_run_that_is_not_finished_is_exported_with_a_warning_and_an_empty_one_
     records = run_folder / "records.jsonl"
     records.write_text("".join(records.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
     done = arena("export", run_folder, "--out", tmp_path / "part")
-    assert (done.code, "not finished: 1 answers are missing" in done.err) == (0, True), done.err
+    assert (done.code, "not finished: 1 of 10 answers are missing; go on with arena run --resume" in done.err) == (
+        0,
+        True,
+    ), done.err
     records.write_text("", encoding="utf-8")
     done = arena("export", run_folder, "--out", tmp_path / "none")
     assert (done.code, "has no record yet: arena run --resume --run-id made" in done.err) == (2, True), done.err

@@ -19,7 +19,6 @@ from arena.leaderboard.validity import index_facts
 from arena.plan import PlannedCell, RunPlan
 from arena.scoring import CellScores, ScoreTable
 from arena.store import RunStore
-from arena.store.runs import resume_command
 from arena.types import Cell, Tier
 from experiments.run.scoring import JUDGES, PastRun, open_past_run, score_run
 from experiments.studies.compare.differences import Difference, differences, price_differences, repeated_cells
@@ -222,12 +221,8 @@ def compare_runs(folders: Sequence[Path], reporter: Reporter, data_at: str | Non
     """
     opened = open_alike(_stores(folders, data_at))
     runs = dict(zip(_labels(folders, opened), opened, strict=True))
-    for label, run in runs.items():
-        if run.n_missing:
-            reporter.warn(
-                f"run {label!r} is not finished: {run.n_missing} of {len(run.plan.keys())} answers are missing; this "
-                f"is what there is, and {resume_command(run.store)} finishes it"
-            )
+    for unfinished in filter(None, (run.unfinished for run in opened)):
+        reporter.warn(f"{unfinished}. This is what there is")
     shared = share_questions(runs)
     reporter.say("scoring ...")
     tables = {label: score_run(run) for label, run in shared.runs.items()}

@@ -17,7 +17,7 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ from arena.metrics import Case
 from arena.scoring import usage_of
 from arena.store import RunStore
 from arena.store.runs import resume_command
-from arena.types import RunRecord, Score, ShownDocument
+from arena.types import RunRecord, ShownDocument
 from experiments.run.scoring import PastRun, documents_of, open_past_run, score_run
 from experiments.studies.review.sheet import guarded, sheet_text
 
@@ -137,8 +137,8 @@ def write_csv(run: PastRun, cases: Iterator[Case], target: Path) -> Mapping[str,
         for number, case in enumerate(cases):
             scored = of_cell[case.record.cell.key]
             question_id = case.record.question_id
-            found = scored.failures.get(question_id)
-            usage = scored.usage[question_id]
+            found, usage = scored.failures.get(question_id), scored.usage[question_id]
+            values = {score.metric: score.value for score in scored.scores[question_id]}
             spent = usage.account.whole
             row = {
                 **_asked(case),
@@ -148,11 +148,11 @@ def write_csv(run: PastRun, cases: Iterator[Case], target: Path) -> Mapping[str,
                 "output_tokens": spent.output_tokens.value,
                 "usd": spent.usd.value,
                 "seconds": usage.latency_seconds if usage.measured else None,
-                **_values(scored.scores[question_id], metrics),
+                **{name: values.get(name) for name in metrics},
             }
             if number == 0:
                 writer.writerow(row)
-            writer.writerow([_field(value) for value in row.values()])
+            writer.writerow([guarded(sheet_text(one)) if isinstance(one, str) else one for one in row.values()])
     return {}
 
 
@@ -185,28 +185,28 @@ def _happened(case: Case) -> dict[str, Any]:
     }
 
 
-def _values(scores: tuple[Score, ...], metrics: list[str]) -> dict[str, float | None]:
-    values = {score.metric: score.value for score in scores}
-    return {name: values.get(name) for name in metrics}
-
-
-def _field(value: object) -> object:
-    return guarded(sheet_text(value)) if isinstance(value, str) else value
-
-
 def write_ragas(run: PastRun, cases: Iterator[Case], target: Path) -> Mapping[str, int]:
     """`CELL.jsonl`, a sample a line. Records without an answer, which ragas has no place for, are left out."""
+    return _write_lines(target, ((case.record.cell.key, _sample(case)) for case in cases))
+
+
+def write_answers(run: PastRun, cases: Iterator[Case], target: Path) -> Mapping[str, int]:
+    """`CELL.jsonl`, a question a line. Nothing is left out."""
+    return _write_lines(target, ((case.record.cell.key, _line(case.record)) for case in cases))
+
+
+def _write_lines(target: Path, lines: Iterable[tuple[str, dict[str, Any] | None]]) -> Counter[str]:
+    """Each line (its cell, its fields) into the file of its cell; cell -> how many have no fields."""
     left_out: Counter[str] = Counter()
     with ExitStack() as files:
         opened: dict[str, TextIO] = {}
-        for case in cases:
-            cell, sample = case.record.cell.key, _sample(case)
-            if sample is None:
+        for cell, fields in lines:
+            if fields is None:
                 left_out[cell] += 1
                 continue
             if cell not in opened:
                 opened[cell] = files.enter_context((target / f"{file_stem(cell)}.jsonl").open("w", encoding="utf-8"))
-            opened[cell].write(json.dumps(sample, ensure_ascii=False) + "\n")
+            opened[cell].write(json.dumps(fields, ensure_ascii=False) + "\n")
     return left_out
 
 
@@ -223,18 +223,6 @@ def _sample(case: Case) -> dict[str, Any] | None:
         "response": answer.text,
         "reference": case.gold.answers[0] if case.gold.answers else None,
     }
-
-
-def write_answers(run: PastRun, cases: Iterator[Case], target: Path) -> Mapping[str, int]:
-    """`CELL.jsonl`, a question a line. Nothing is left out."""
-    with ExitStack() as files:
-        opened: dict[str, TextIO] = {}
-        for case in cases:
-            cell = case.record.cell.key
-            if cell not in opened:
-                opened[cell] = files.enter_context((target / f"{file_stem(cell)}.jsonl").open("w", encoding="utf-8"))
-            opened[cell].write(json.dumps(_line(case.record), ensure_ascii=False) + "\n")
-    return {}
 
 
 def _shown(one: ShownDocument) -> dict[str, Any]:
@@ -256,15 +244,8 @@ def _line(record: RunRecord) -> dict[str, Any]:
     if isinstance(k := record.cell.params.get("k"), int):
         line["k"] = k
     if record.calls:
-        line["calls"] = [
-            {
-                "role": call.role,
-                "model": call.model,
-                "input_tokens": call.input_tokens,
-                "output_tokens": call.output_tokens,
-            }
-            for call in record.calls
-        ]
+        said = ("role", "model", "input_tokens", "output_tokens")
+        line["calls"] = [{name: getattr(call, name) for name in said} for call in record.calls]
     if usage_of(record).measured:
         line["seconds"] = record.latency_seconds
     return line
@@ -286,14 +267,13 @@ FORMATS: Mapping[str, Writer] = {
 class ExportedRun:
     """What was written.
 
-    `left_out`: cell -> records that the format has no place for. `n_missing`: planned questions without a record, of a
-    run that is not finished.
+    `left_out`: cell -> records that the format has no place for. `unfinished`: see `PastRun.unfinished`.
     """
 
     folder: Path
     files: tuple[str, ...]
     left_out: Mapping[str, int]
-    n_missing: int
+    unfinished: str | None
 
 
 def export_run(run_folder: Path, form: str, out: Path, data_at: str | None = None) -> ExportedRun:
@@ -319,4 +299,4 @@ def export_run(run_folder: Path, form: str, out: Path, data_at: str | None = Non
         files.extend(sorted(path.name for path in target.iterdir()))
 
     place_folder(out, fill)
-    return ExportedRun(out, tuple(files), {cell: number for cell, number in left_out.items() if number}, run.n_missing)
+    return ExportedRun(out, tuple(files), {cell: number for cell, number in left_out.items() if number}, run.unfinished)

@@ -167,7 +167,7 @@ def _line(row: FileRow) -> AnswerLine:
             raise row.error(
                 f"unknown field {name!r}{_near(name, AnswerLine.model_fields)}; known are {known}"
             ) from None
-        message = problem["msg"].removeprefix("Value error, ")
+        message = problem["msg"].removeprefix("Value error, ").replace("valid tuple", "valid list")
         raise row.error(f"field {name!r}: {message}" if name else message) from None
 
 

@@ -39,6 +39,12 @@ class System:
     lines: Mapping[str, AnswerLine]
     sha256: str
 
+    @property
+    def n_beyond_k(self) -> int:
+        """Documents of all questions that stand behind the first `k` of their list; 0 where no line says `k`."""
+        k = self.cell.params.get("k")
+        return sum(len(line.retrieved_ids[k:]) for line in self.lines.values()) if isinstance(k, int) else 0
+
 
 @dataclass(frozen=True, slots=True)
 class Imported:
@@ -85,6 +91,11 @@ def import_runs(
         if left := len(asked - system.lines.keys()):
             reporter.warn(
                 f"{system.cell.strategy} has no line for {left} of the {len(asked)} questions: they count as failed"
+            )
+        if beyond := system.n_beyond_k:
+            reporter.warn(
+                f"{system.cell.strategy} says k: {system.cell.params['k']}, and its lists hold {beyond} documents "
+                "beyond that, which are scored like the others: correct k unless it searches several times"
             )
     store = _write(prepared, systems)
     return Imported(store, finish(store, reporter, dataset=dataset, config=prepared.config))

@@ -16,7 +16,6 @@ from arena.report.names import name_of
 from arena.scoring import ScoreTable
 from arena.scoring.guards import check_cells
 from arena.store import RunStore
-from arena.store.runs import resume_command
 from experiments.run.identity import changes
 from experiments.run.scoring import PastRun, score_run
 from experiments.studies.compare.compare import judge_shas, on_questions, open_alike
@@ -83,8 +82,8 @@ def gate_run(run_folder: Path, baseline: Path | None, policy: Path | None, data_
             f"nothing to check: policy {str(policy)!r} has neither floors nor ceilings; name some, or a --baseline"
         )
     runs = open_alike([RunStore.open(folder, data_at) for folder in (run_folder, baseline) if folder is not None])
-    for run in runs:
-        _check_finished(run)
+    for unfinished in filter(None, (run.unfinished for run in runs)):
+        raise RunStoreError(f"{unfinished}, then gate it")
     run, old_run = runs[0], runs[1] if len(runs) > 1 else None
     _check_cells(asked, run)
     pairing = pair_cells(run.plan.cells, old_run.plan.cells, asked.pairs) if old_run else None
@@ -159,14 +158,6 @@ def _shared(new: PlannedCell, old: PlannedCell, policy: Policy) -> tuple[str, ..
         f"cell {new.cell.key} of the run and {old.cell.key} of the baseline were not asked the same questions: "
         f"{len(common)} in both, {', '.join(only)}{hint}"
     )
-
-
-def _check_finished(run: PastRun) -> None:
-    if run.n_missing:
-        raise RunStoreError(
-            f"run {run.store.run_id!r} is not finished: {run.n_missing} of {len(run.plan.keys())} answers are missing, "
-            f"and what is left out cannot be gated; {resume_command(run.store)} finishes it"
-        )
 
 
 def _check_cells(policy: Policy, run: PastRun) -> None:
