@@ -11,11 +11,10 @@ from rich.text import Text
 
 from arena.errors import UnknownNameError
 from experiments.bench.llm import measure_llm, measure_strategies
-from experiments.bench.process import measure_embedding, measure_startup, measure_world
+from experiments.bench.process import Say, measure_embedding, measure_startup, measure_world
 from experiments.bench.retrieval import measure_index, measure_retrieval
 from experiments.bench.runs import measure_report, measure_runner, measure_scoring
 
-Say = Callable[[str], None]
 _QUICK_SIZES = (5_000, 21_100)
 
 BENCHES: Mapping[str, Callable[[bool, Say], Mapping[str, Any]]] = {

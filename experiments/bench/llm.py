@@ -8,10 +8,8 @@ from __future__ import annotations
 import gc
 import json
 import math
-import subprocess
-import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from time import perf_counter
@@ -30,22 +28,15 @@ from arena.protocols import Message, ModelRequest
 from arena.runner import run_one
 from arena.store.paid import open_ledger
 from arena.types import RunRecord
-from experiments.bench.process import WARM_UP, Figures, peak_memory_mb
+from experiments.bench.process import WARM_UP, Figures, Say, apart, peak_memory_mb, percentiles_ms
 from experiments.run.contestants import with_model
 from experiments.run.equipment import fetch_weights
 from experiments.run.prepare import Prepared, prepare
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 
-Say = Callable[[str], None]
-
 CONCURRENCY = 32
 LATENCY_SECONDS = 0.1
-_MEMORY_CODE = """
-import json, sys
-from experiments.bench.llm import memory_growth
-print(json.dumps(memory_growth(int(sys.argv[1]))))
-"""
 _SHOWN = "The river Tarn rises near Oster and is crossed by a bridge. " * 20
 
 
@@ -66,7 +57,7 @@ def measure_llm(
         say(f"{calls:,} calls of {1e3 * LATENCY_SECONDS:.0f} ms at concurrency {CONCURRENCY}")
         figures |= anyio.run(_efficiency, Path(folder), calls)
     say(f"memory over {memory_calls:,} calls")
-    return figures | _memory_apart(memory_calls)
+    return figures | apart(memory_growth, memory_calls)
 
 
 async def _overhead(folder: Path, timed: int) -> Figures:
@@ -99,13 +90,6 @@ async def _efficiency(folder: Path, calls: int) -> Figures:
     }
 
 
-def _memory_apart(calls: int) -> Figures:
-    command = [sys.executable, "-c", _MEMORY_CODE, str(calls)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    figures: Figures = json.loads(done.stdout)
-    return figures
-
-
 def memory_growth(calls: int) -> Figures:
     """What `calls` add to the peak of this process's memory, after a twentieth as many."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
@@ -132,8 +116,7 @@ async def _timings_ms(model: LLMClient, n: int, name: str) -> Figures:
         reply = await model.complete(_request(number))
         taken.append(1e3 * (perf_counter() - started))
         assert reply.text is not None
-    p50, p95 = np.percentile(taken[WARM_UP:], [50, 95]).tolist()
-    return {f"{name}_p50_ms": p50, f"{name}_p95_ms": p95}
+    return percentiles_ms(taken[WARM_UP:], f"{name}_")
 
 
 @asynccontextmanager
@@ -197,23 +180,17 @@ async def _trials(prepared: Prepared, say: Say) -> list[dict[str, Any]]:
             say(name)
             first = [await run_one(contestant, question) for question in contestant.questions]
             again = [await run_one(contestant, question) for question in contestant.questions]
-            trials.append({"engine": name, "points": "", **_figures(again, failed=_failed(first + again))})
+            failed = sum(record.failure is not None for record in first + again)
+            trials.append({"engine": name, "points": "", **_figures(again), "failed": failed})
     return trials
 
 
-def _figures(records: Sequence[RunRecord], *, failed: int) -> dict[str, float | int]:
+def _figures(records: Sequence[RunRecord]) -> Figures:
     walls = [1e3 * record.wall_seconds for record in records]
     embeds = [1e3 * sum(retrieval.seconds.embed for retrieval in record.retrievals) for record in records]
-    p50, p95 = np.percentile(walls, [50, 95]).tolist()
     return {
-        "p50_ms": p50,
-        "p95_ms": p95,
+        **percentiles_ms(walls),
         "without_embedding_p50_ms": float(np.median(np.subtract(walls, embeds))),
         "model_calls_mean": float(np.mean([len(record.calls) for record in records])),
         "retrievals_mean": float(np.mean([len(record.retrievals) for record in records])),
-        "failed": failed,
     }
-
-
-def _failed(records: Sequence[RunRecord]) -> int:
-    return sum(record.failure is not None for record in records)

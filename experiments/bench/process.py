@@ -1,7 +1,7 @@
 """`arena bench startup`, `world` and `embedding`, and what all benchmarks measure with: percentiles and peak memory.
 
-A peak of memory is that of the whole process, so that each measurement has a process of its own. Embedding is measured
-on the CPU, against the library underneath it, with and without the cache.
+A peak of memory is that of the whole process, so that each measurement has a process of its own (`apart`). Embedding is
+measured on the CPU, against the library underneath it, with and without the cache.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from functools import partial
 from io import StringIO
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from arena.config import cache_dir
+from arena.datasets.world import check_world, make_world
 from arena.protocols import SparseVector
 from arena.types import Document
 from experiments.bench.made_up import ModelSize, build_bge_m3
@@ -40,7 +42,21 @@ from indexing.embedding import (
 from indexing.embedding.cache import Kept
 
 Figures = dict[str, float | int | str | None]
+Say = Callable[[str], None]
+"""Hears of each step."""
+
 WARM_UP = 3
+
+
+def apart(measure: Callable[..., Figures], *arguments: Any) -> Figures:
+    """What a function of a module finds in a process of its own. Arguments and figures go through JSON."""
+    code = (
+        f"import json, sys; from {measure.__module__} import {measure.__name__} as measure; "
+        "print(json.dumps(measure(*json.loads(sys.argv[1]))))"
+    )
+    command = [sys.executable, "-c", code, json.dumps(arguments)]
+    figures: Figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    return figures
 
 
 def timings_ms(ask: Callable[[int], object], n: int, name: str) -> Figures:
@@ -52,8 +68,20 @@ def timings_ms(ask: Callable[[int], object], n: int, name: str) -> Figures:
         started = perf_counter()
         ask(i)
         taken.append(1e3 * (perf_counter() - started))
+    return percentiles_ms(taken, f"{name}_")
+
+
+def percentiles_ms(taken: Sequence[float], prefix: str = "") -> Figures:
+    """`PREFIXp50_ms` and `PREFIXp95_ms` of milliseconds; None for none."""
     p50, p95 = np.percentile(taken, [50, 95]).tolist() if taken else (None, None)
-    return {f"{name}_p50_ms": p50, f"{name}_p95_ms": p95}
+    return {f"{prefix}p50_ms": p50, f"{prefix}p95_ms": p95}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Wall seconds of doing it once."""
+    started = perf_counter()
+    work()
+    return perf_counter() - started
 
 
 def peak_memory_mb() -> float:
@@ -84,35 +112,30 @@ def measure_startup() -> Figures:
 
 
 def _median_seconds(code: str) -> float:
-    def once() -> float:
-        start = perf_counter()
-        subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-        return perf_counter() - start
-
-    return statistics.median(once() for _ in range(5))
-
-
-_CODE = """
-import json, sys
-from time import perf_counter
-from arena.datasets.world import check_world, make_world
-from experiments.bench.process import peak_memory_mb
-documents, questions, seed = map(int, sys.argv[1:])
-start = perf_counter()
-world = make_world(documents, questions, seed)
-made = perf_counter()
-violations = len(check_world(world))
-checked = perf_counter()
-print(json.dumps({"documents": documents, "questions": questions, "seed": seed, "make_seconds": made - start,
-                  "check_seconds": checked - made, "violations": violations, "peak_memory_mb": peak_memory_mb()}))
-"""
+    start = partial(subprocess.run, [sys.executable, "-c", code], capture_output=True, check=True)
+    return statistics.median(seconds(start) for _ in range(5))
 
 
 def measure_world(documents: int = 21_100, questions: int = 3_356, seed: int = 7) -> Figures:
     """Seconds to make and to check, the number of unsound questions found, and peak memory."""
-    command = [sys.executable, "-c", _CODE, str(documents), str(questions), str(seed)]
-    figures: Figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return figures
+    return apart(world_figures, documents, questions, seed)
+
+
+def world_figures(documents: int, questions: int, seed: int) -> Figures:
+    """The figures of `measure_world`, taken in this process."""
+    started = perf_counter()
+    world = make_world(documents, questions, seed)
+    made = perf_counter()
+    violations = len(check_world(world))
+    return {
+        "documents": documents,
+        "questions": questions,
+        "seed": seed,
+        "make_seconds": made - started,
+        "check_seconds": perf_counter() - made,
+        "violations": violations,
+        "peak_memory_mb": peak_memory_mb(),
+    }
 
 
 BATCH_SIZE = 32
@@ -196,8 +219,8 @@ def _against(
         for work in (ours, library):  # warm up
             work(texts[:BATCH_SIZE])
         for _ in range(repeats):
-            mine.append(_seconds(lambda: ours(texts)))
-            theirs.append(_seconds(lambda: library(texts)))
+            mine.append(seconds(lambda: ours(texts)))
+            theirs.append(seconds(lambda: library(texts)))
     return {
         "passages_per_second": len(texts) / statistics.median(mine),
         "library_passages_per_second": len(texts) / statistics.median(theirs),
@@ -214,8 +237,8 @@ def _warm(encoder: Encoder, bm25: Bm25, documents: list[Document], scratch: Path
         ensure_index(documents, LaneEmbedder(cached, bm25), root, slice_size=SLICE).close()
         cached.close()
 
-    cold = _seconds(lambda: build(scratch / "cold"))
-    warm = statistics.median(_seconds(partial(build, scratch / f"warm-{turn}")) for turn in range(3))
+    cold = seconds(lambda: build(scratch / "cold"))
+    warm = statistics.median(seconds(partial(build, scratch / f"warm-{turn}")) for turn in range(3))
     return {"cold_seconds": cold, "warm_seconds": warm, "warm_speedup": cold / warm}
 
 
@@ -236,15 +259,9 @@ def _reading(root: Path) -> dict[str, float]:
         for start in range(0, MUSIQUE, SLICE):
             cache.get("passage", texts[start : start + SLICE])
 
-    figures = {"cache_entries": MUSIQUE, "cache_write_seconds": _seconds(write), "cache_read_seconds": _seconds(read)}
+    figures = {"cache_entries": MUSIQUE, "cache_write_seconds": seconds(write), "cache_read_seconds": seconds(read)}
     cache.close()
     return figures | {"cache_bytes_per_entry": cache.path.stat().st_size / MUSIQUE}
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    started = perf_counter()
-    work()
-    return perf_counter() - started
 
 
 def _named(model: str, figures: Mapping[str, float]) -> dict[str, float]:

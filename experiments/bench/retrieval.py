@@ -1,17 +1,13 @@
 """`arena bench retrieval` and `arena bench index`: engines on synthetic points, each trial in a process of its own.
 
-A trial is `python -m experiments.bench.retrieval TRIAL` (JSON in and out), so that its peak of memory is its own. The
-yardstick is qdrant-client's local mode as its users call it.
+The yardstick is qdrant-client's local mode as its users call it.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -19,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.protocols import Embedding, SparseVector
 from experiments.bench.made_up import DIMENSION, TERMS, queries, slices
-from experiments.bench.process import Figures, peak_memory_mb, timings_ms
+from experiments.bench.process import Figures, Say, apart, peak_memory_mb, timings_ms
 from indexing.engines import ENGINES, Engine
 from indexing.engines.ranking import RRF_K, EngineSettings
 
@@ -27,9 +23,11 @@ if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
 
 NAME = "bench"
+K = 10
+DEPTH = 50
 
 
-def measure_local_mode(points: int, n: int, seed: int, *, k: int, depth: int, rrf_k: int) -> Figures:
+def measure_local_mode(points: int, n: int, seed: int) -> Figures:
     """Build in memory and ask `n` queries of each mode, each in one call of the client."""
     from qdrant_client import QdrantClient
 
@@ -39,9 +37,9 @@ def measure_local_mode(points: int, n: int, seed: int, *, k: int, depth: int, rr
         figures: Figures = {"build_seconds": _fill_collection(client, points, seed)}
         asked = queries(points, max(n, 1), seed)
         figures |= timings_ms(
-            lambda i: client.query_points(NAME, query=asked.dense[i].tolist(), using="dense", limit=k), n, "dense"
+            lambda i: client.query_points(NAME, query=asked.dense[i].tolist(), using="dense", limit=K), n, "dense"
         )
-        figures |= timings_ms(lambda i: _query_collection(client, asked, i, k=k, depth=depth, rrf_k=rrf_k), n, "hybrid")
+        figures |= timings_ms(lambda i: _query_collection(client, asked, i), n, "hybrid")
     return figures
 
 
@@ -69,14 +67,14 @@ def _fill_collection(client: QdrantClient, points: int, seed: int) -> float:
     return seconds
 
 
-def _query_collection(client: QdrantClient, asked: Embedding, i: int, *, k: int, depth: int, rrf_k: int) -> object:
+def _query_collection(client: QdrantClient, asked: Embedding, i: int) -> object:
     from qdrant_client import models
 
     lanes = [
-        models.Prefetch(query=asked.dense[i].tolist(), using="dense", limit=depth),
-        models.Prefetch(query=_terms(asked.sparse[i]), using="sparse", limit=depth),
+        models.Prefetch(query=asked.dense[i].tolist(), using="dense", limit=DEPTH),
+        models.Prefetch(query=_terms(asked.sparse[i]), using="sparse", limit=DEPTH),
     ]
-    return client.query_points(NAME, prefetch=lanes, query=models.RrfQuery(rrf=models.Rrf(k=rrf_k)), limit=k)
+    return client.query_points(NAME, prefetch=lanes, query=models.RrfQuery(rrf=models.Rrf(k=RRF_K)), limit=K)
 
 
 def _terms(vector: SparseVector) -> models.SparseVector:
@@ -87,8 +85,6 @@ def _terms(vector: SparseVector) -> models.SparseVector:
 
 EDGE = ("edge-exact", "edge-hnsw")
 LOCAL_MODE = "local-mode"
-K = 10
-DEPTH = 50
 SETTINGS: Figures = {"dimension": DIMENSION, "terms_per_point": TERMS, "k": K, "depth": DEPTH, "rrf_k": RRF_K}
 GROUP = 256  # queries of one engine call in the batch
 SMALL_GROUP = 8  # as many as wait together at the default concurrency
@@ -109,19 +105,12 @@ class RetrievalTrial:
     seed: int
 
 
-def run_apart(trial: RetrievalTrial) -> Figures:
-    """The figures of a trial in a new process."""
-    command = [sys.executable, "-m", "experiments.bench.retrieval", json.dumps(asdict(trial))]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    figures: Figures = json.loads(done.stdout)
-    return figures
-
-
-def run_trial(trial: RetrievalTrial) -> Figures:
-    """The figures of a trial; it leaves out what it does not measure."""
+def run_trial(fields: Mapping[str, Any]) -> Figures:
+    """The figures of a trial (see `RetrievalTrial`) in this process; it leaves out what it does not measure."""
+    trial = RetrievalTrial(**fields)
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         if trial.engine == LOCAL_MODE:
-            figures = measure_local_mode(trial.points, trial.queries, trial.seed, k=K, depth=DEPTH, rrf_k=RRF_K)
+            figures = measure_local_mode(trial.points, trial.queries, trial.seed)
         else:
             figures = _engine_figures(trial, Path(folder) / "shard")
     return {"engine": trial.engine, "points": trial.points, **figures, "peak_memory_mb": peak_memory_mb()}
@@ -193,8 +182,6 @@ MUSIQUE_QUESTIONS = 3_356
 LOCAL_MODE_MOST = MUSIQUE  # points; beyond, one query takes seconds
 LOCAL_MODE_QUERIES = 10
 
-Say = Callable[[str], None]
-
 
 def measure_retrieval(
     points: Sequence[int] = SIZES,
@@ -226,7 +213,7 @@ def measure_retrieval(
                 engine, size, asked, batch if engine == "edge-exact" and size == MUSIQUE else 0, seed
             )
             say(f"{engine} with {size:,} points")
-            trials.append(run_apart(trial))
+            trials.append(apart(run_trial, asdict(trial)))
     return {
         "settings": {**SETTINGS, "queries": queries, "batch": batch, "seed": seed},
         "trials": trials,
@@ -274,9 +261,5 @@ def measure_index(points: Sequence[int] = SIZES, *, seed: int = 7, say: Say = la
     for size in points:
         for engine in EDGE:
             say(f"{engine} with {size:,} points")
-            trials.append(run_apart(RetrievalTrial(engine, size, 0, 0, seed)))
+            trials.append(apart(run_trial, asdict(RetrievalTrial(engine, size, 0, 0, seed))))
     return {"settings": {**SETTINGS, "seed": seed}, "trials": trials}
-
-
-if __name__ == "__main__":
-    print(json.dumps(run_trial(RetrievalTrial(**json.loads(sys.argv[1])))))  # noqa: T201

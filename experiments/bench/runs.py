@@ -7,10 +7,8 @@ leaderboard without any model; `report` writes the page of a large run.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterable
 from contextlib import closing
 from itertools import combinations, islice
 from pathlib import Path
@@ -27,9 +25,9 @@ from arena.statistics.intervals import draw_resamples
 from arena.statistics.significance import paired_permutation
 from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
 from arena.store.journal import RECORD_LINES, encode, entries
-from arena.types import Cell, Dataset
+from arena.types import Cell, Dataset, RunRecord
 from experiments.bench.made_up import synthetic_records, synthetic_world
-from experiments.bench.process import Figures, peak_memory_mb
+from experiments.bench.process import Figures, Say, apart, peak_memory_mb, seconds
 from experiments.run.asking import complete
 from experiments.run.manifest import new_manifest
 from experiments.run.prepare import Prepared, prepare
@@ -39,12 +37,7 @@ from experiments.terminal.tables import Console
 from experiments.views.report import write_report
 
 _CELLS = 12
-_APART = """
-import json, sys
-from pathlib import Path
-from experiments.bench.runs import scan
-print(json.dumps(scan(Path(sys.argv[1]))))
-"""
+_STARTED = "2026-01-01T00:00:00+00:00"
 
 
 def measure_resume(records: int) -> Figures:
@@ -57,25 +50,29 @@ def measure_resume(records: int) -> Figures:
     world = synthetic_world(-(-records // _CELLS))
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         whole, tenth = Path(folder) / "whole", Path(folder) / "tenth"
-        for run in (whole, tenth):
+        for run, n in ((whole, records), (tenth, records // 10)):
             run.mkdir()
-            (run / MANIFEST).write_text(
-                json.dumps({"status": "stopped", "started": "2026-01-01T00:00:00+00:00", "config": {}, "identity": {}})
-            )
-        with (whole / RECORDS).open("wb") as out, (tenth / RECORDS).open("wb") as few:
-            for number, record in enumerate(islice(synthetic_records(world), records)):
-                line = encode(record, RECORD_LINES)
-                out.write(line)
-                if number < records // 10:
-                    few.write(line)
-        del world
+            manifest = {"status": "stopped", "started": _STARTED, "config": {}, "identity": {}}
+            (run / MANIFEST).write_text(json.dumps(manifest))
+            _write_journal(run, islice(synthetic_records(world), n))
         figures: Figures = {"records": records, "journal_mb": (whole / RECORDS).stat().st_size / 1e6}
-        return figures | _scan_apart(whole) | {f"{name}_tenth": value for name, value in _scan_apart(tenth).items()}
+        figures |= apart(scan, str(whole))
+        return figures | {f"{name}_tenth": value for name, value in apart(scan, str(tenth)).items()}
 
 
-def scan(folder: Path) -> Figures:
+def _write_journal(folder: Path, records: Iterable[RunRecord]) -> dict[str, Cell]:
+    """Cell key -> cell of all that was written."""
+    cells: dict[str, Cell] = {}
+    with (folder / RECORDS).open("wb") as journal:
+        for record in records:
+            cells.setdefault(record.cell.key, record.cell)
+            journal.write(encode(record, RECORD_LINES))
+    return cells
+
+
+def scan(folder: str) -> Figures:
     """What `measure_resume` says of one run, in this process."""
-    store = RunStore(folder)
+    store = RunStore(Path(folder))
     started = perf_counter()
     with store.records_path.open("rb") as file:
         lines = sum(1 for _ in file)
@@ -96,15 +93,6 @@ def scan(folder: Path) -> Figures:
         "peak_memory_mb": peak_memory_mb(),
     }
 
-
-def _scan_apart(folder: Path) -> Figures:
-    command = [sys.executable, "-c", _APART, str(folder)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    figures: Figures = json.loads(done.stdout)
-    return figures
-
-
-Say = Callable[[str], None]
 
 DATASET = "world:1920:7"
 """1,920 documents and 480 questions; two modes make 960 answers."""
@@ -171,10 +159,8 @@ def _prepared(base: RunConfig, concurrency: int, latency_seconds: float) -> Prep
 def _seconds(prepared: Prepared, run_id: str) -> float:
     """Seconds from before the model is opened until every answer is on disk."""
     store = RunStore(prepared.config.runs_dir / run_id)
-    manifest = new_manifest(prepared, "2026-01-01T00:00:00+00:00")
-    started = perf_counter()
-    complete(prepared, store, lambda: store.creating(manifest, prepared.plan), _silent())
-    return perf_counter() - started
+    manifest = new_manifest(prepared, _STARTED)
+    return seconds(lambda: complete(prepared, store, lambda: store.creating(manifest, prepared.plan), _silent()))
 
 
 def _silent() -> Reporter:
@@ -182,12 +168,6 @@ def _silent() -> Reporter:
 
 
 RESAMPLES = 10_000
-_CONTINUE_CODE = """
-import json, sys
-from pathlib import Path
-from experiments.bench.runs import scoring_figures
-print(json.dumps(scoring_figures(Path(sys.argv[1]), int(sys.argv[2]))))
-"""
 
 
 def measure_scoring(questions: int = 3_356, *, say: Say = lambda line: None) -> Figures:
@@ -202,17 +182,15 @@ def measure_scoring(questions: int = 3_356, *, say: Say = lambda line: None) -> 
         store = made_up_run(Path(folder) / "run", questions)
         size_mb = store.records_path.stat().st_size / 1e6
         say(f"scoring its {size_mb:,.0f} MB")
-        command = [sys.executable, "-c", _CONTINUE_CODE, str(store.folder), str(questions)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    measured: Figures = json.loads(done.stdout)
-    return {"questions": questions, "journal_mb": size_mb, **measured}
+        figures = apart(scoring_figures, str(store.folder), questions)
+    return {"questions": questions, "journal_mb": size_mb, **figures}
 
 
-def scoring_figures(folder: Path, questions: int) -> Figures:
+def scoring_figures(folder: str, questions: int) -> Figures:
     """The figures of `measure_scoring`, of the run in `folder`, taken in this process."""
     dataset, config = synthetic_world(questions), RunConfig()
     figures: Figures = {"before_mb": peak_memory_mb()}
-    run = open_past_run(RunStore.open(folder), dataset, config)
+    run = open_past_run(RunStore.open(Path(folder)), dataset, config)
     started = perf_counter()
     figures["records"] = sum(1 for _ in run.store.records())
     figures["read_seconds"] = _lap(started)
@@ -235,29 +213,26 @@ def _comparing(table: ScoreTable, dataset: Dataset) -> Figures:
     values = [columns_of_scores(cell).values("answer_f1") for cell in table.cells]
     differences = np.column_stack([a - b for a, b in combinations(values, 2)])
     strata = [(one.kind, one.hops) for one in sorted(dataset.questions, key=lambda one: one.question_id)]
-    started = perf_counter()
-    draw_resamples(strata, np.random.default_rng(0), RESAMPLES).means(differences)
-    figures: Figures = {"pairs": differences.shape[1], "bootstrap_seconds": _lap(started)}
-    started = perf_counter()
-    paired_permutation(differences, np.random.default_rng(0), RESAMPLES)
-    return figures | {"permutation_seconds": _lap(started)}
+    return {
+        "pairs": differences.shape[1],
+        "bootstrap_seconds": seconds(
+            lambda: draw_resamples(strata, np.random.default_rng(0), RESAMPLES).means(differences)
+        ),
+        "permutation_seconds": seconds(lambda: paired_permutation(differences, np.random.default_rng(0), RESAMPLES)),
+    }
 
 
 def made_up_run(folder: Path, questions: int) -> RunStore:
     """The folder of a finished run that nobody ran."""
     folder.mkdir()
-    dataset, cells = synthetic_world(questions), dict[str, Cell]()
-    store = RunStore(folder)
-    with store.records_path.open("wb") as journal:
-        for record in synthetic_records(dataset):
-            cells.setdefault(record.cell.key, record.cell)
-            journal.write(encode(record, RECORD_LINES))
+    dataset, store = synthetic_world(questions), RunStore(folder)
+    cells = _write_journal(folder, synthetic_records(dataset))
     asked = tuple(question.question_id for question in dataset.questions)
     store.write_plan(RunPlan(tuple(PlannedCell(cell, asked) for cell in cells.values())))
     store.write_manifest(
         {
             "status": FINISHED,
-            "started": "2026-01-01T00:00:00+00:00",
+            "started": _STARTED,
             "fingerprint": "run_made_up",
             "config": RunConfig().model_dump(mode="json"),
             "identity": {"dataset": dataset.fingerprint},
@@ -268,14 +243,6 @@ def made_up_run(folder: Path, questions: int) -> RunStore:
 
 def _lap(started: float) -> float:
     return perf_counter() - started
-
-
-_PAGE_CODE = """
-import json, sys
-from pathlib import Path
-from experiments.bench.runs import report_figures
-print(json.dumps(report_figures(Path(sys.argv[1]), int(sys.argv[2]))))
-"""
 
 
 def measure_report(questions: int = 3_356, *, say: Say = lambda line: None) -> Figures:
@@ -289,18 +256,15 @@ def measure_report(questions: int = 3_356, *, say: Say = lambda line: None) -> F
         say("scoring it")
         conclude_run(store, _silent(), dataset=synthetic_world(questions), config=RunConfig())
         say("writing its page")
-        command = [sys.executable, "-c", _PAGE_CODE, str(store.folder), str(questions)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    measured: Figures = json.loads(done.stdout)
-    return {"questions": questions, **measured}
+        return {"questions": questions, **apart(report_figures, str(store.folder), questions)}
 
 
-def report_figures(folder: Path, questions: int) -> Figures:
+def report_figures(folder: str, questions: int) -> Figures:
     """The figures of `measure_report`, of the run in `folder`, taken in this process."""
     dataset = synthetic_world(questions)
     figures: Figures = {"before_mb": peak_memory_mb()}
     started = perf_counter()
-    page = write_report(RunStore.open(folder).folder, None, _silent(), dataset=dataset)
+    page = write_report(Path(folder), None, _silent(), dataset=dataset)
     figures["report_seconds"] = perf_counter() - started
     figures["page_mb"] = page.stat().st_size / 1e6
     figures["peak_memory_mb"] = peak_memory_mb()
