@@ -1,7 +1,7 @@
 """Datasets by name. A spec is `NAME` or `NAME:ARGUMENT`, as in `musique:data/dev.jsonl`.
 
 Packages outside this one add datasets through entry points: group `arena.datasets`, name = the dataset's,
-value = a `DatasetEntry`. A name of the table below cannot be taken over.
+value = a `DatasetEntry`. A name of our own table cannot be taken over.
 """
 
 from __future__ import annotations
@@ -13,11 +13,19 @@ from pathlib import Path
 
 from arena.datasets.jsonl import load_jsonl_corpus
 from arena.datasets.records import is_known_as
-from arena.datasets.table import DATASETS, DatasetEntry
+from arena.datasets.table import DatasetEntry, known_datasets
 from arena.errors import DatasetError, UnknownNameError
 from arena.types import Dataset
 
-__all__ = ["DATASETS", "DatasetEntry", "dataset_entry", "dataset_names", "is_known_as", "load_corpus", "load_dataset"]
+__all__ = [
+    "DatasetEntry",
+    "dataset_entry",
+    "dataset_names",
+    "is_known_as",
+    "known_datasets",
+    "load_corpus",
+    "load_dataset",
+]
 
 PLUGIN_GROUP = "arena.datasets"
 
@@ -47,16 +55,17 @@ def load_corpus(spec: str, plugins: Iterable[EntryPoint] | None = None) -> Datas
 
 def dataset_names(plugins: Iterable[EntryPoint] | None = None) -> tuple[str, ...]:
     """All known names, sorted. No plugin is imported."""
-    return tuple(sorted(DATASETS.keys() | _by_name(plugins).keys()))
+    return tuple(sorted(known_datasets().keys() | _by_name(plugins).keys()))
 
 
 def dataset_entry(name: str, plugins: Iterable[EntryPoint] | None = None) -> DatasetEntry:
     """The entry of one name; a plugin's is imported now. Raises as `load_dataset` does."""
-    if name in DATASETS:
-        return DATASETS[name]
+    known = known_datasets()
+    if name in known:
+        return known[name]
     found = _by_name(plugins)
     if name not in found:
-        raise UnknownNameError("dataset", name, DATASETS.keys() | found.keys())
+        raise UnknownNameError("dataset", name, known.keys() | found.keys())
     origin = f"the plugin for dataset {name!r} ({found[name].value})"
     try:
         entry = found[name].load()

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from arena.datasets import DATASETS
+from arena.datasets import known_datasets
 from arena.datasets.table import Citation
 
-CITED = {name: entry.citation for name, entry in DATASETS.items() if entry.citation}
+CITED = {name: entry.citation for name, entry in known_datasets().items() if entry.citation}
 
 
 def test_a_citation_as_an_entry_and_as_a_line() -> None:
