@@ -13,6 +13,7 @@ A prediction file has one line per record of the gold file, with `id`, `predicte
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -173,35 +174,30 @@ def read_predictions(path: Path, gold: Sequence[OfficialGold]) -> tuple[Official
         DatasetError: the file cannot be read; a line is malformed, for an id not in the gold, or one too many for
             its id; a record has no prediction.
     """
-    places: dict[str, list[int]] = {}
-    for place, record in enumerate(gold):
-        places.setdefault(record.question_id, []).append(place)
-    read: dict[str, list[str]] = {}
-    found: dict[int, OfficialPrediction] = {}
+    wanted = Counter(record.question_id for record in gold)
+    found: dict[str, list[OfficialPrediction]] = {question_id: [] for question_id in wanted}
+    last: dict[str, str] = {}
     for row in read_records(path):
         prediction = _prediction(row)
         question_id = prediction.question_id
-        if question_id not in places:
+        if question_id not in found:
             raise row.error(f"id {question_id!r} is not among the {len(gold)} records of the gold file")
-        earlier = read.setdefault(question_id, [])
-        if len(earlier) == len(places[question_id]):
+        if len(found[question_id]) == wanted[question_id]:
             raise row.error(
-                f"prediction {len(earlier) + 1} for id {question_id!r}, of which the gold has {len(earlier)}; "
-                f"the last was at {earlier[-1]}"
+                f"prediction {wanted[question_id] + 1} for id {question_id!r}, of which the gold has "
+                f"{wanted[question_id]}; the last was at {last[question_id]}"
             )
-        found[places[question_id][len(earlier)]] = prediction
-        earlier.append(row.place)
-    _require_all(path, found, gold)
-    return tuple(found[place] for place in range(len(gold)))
-
-
-def _require_all(path: Path, found: dict[int, OfficialPrediction], gold: Sequence[OfficialGold]) -> None:
-    absent = [record.question_id for place, record in enumerate(gold) if place not in found]
+        found[question_id].append(prediction)
+        last[question_id] = row.place
+    queues = {question_id: iter(predictions) for question_id, predictions in found.items()}
+    ordered = [(record, next(queues[record.question_id], None)) for record in gold]
+    absent = [record.question_id for record, prediction in ordered if prediction is None]
     if absent:
         raise DatasetError(
             f"{path}: no prediction for {len(absent)} of {len(gold)} records, the first of which has id {absent[0]!r}; "
             "every record needs one line, and an id that stands twice in the gold needs two"
         )
+    return tuple(prediction for _, prediction in ordered if prediction)
 
 
 def _require_twins(places: dict[tuple[str, bool], str]) -> None:

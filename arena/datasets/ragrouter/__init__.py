@@ -4,9 +4,6 @@ Wang, Zhu, Lin, Xue, Guo and Zhang, "RAGRouter-Bench: A Dataset and Benchmark fo
 arXiv:2602.00296, 2026. The config musique holds the 2,417 development questions of MuSiQue over their 21,100
 paragraphs, and 939 questions made for it.
 
-Questions by kind: the paper's statistics table; documents: README of the authors' code. They add up to the paper's
-7,727 questions and 21,460 documents. The README gives `quality` 1,200 questions, the paper 1,198.
-
 After `ragrouter:` stands a config or a folder and then, after another colon, a MuSiQue file if there is one.
 """
 
@@ -15,7 +12,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from arena.datasets.hub import FROM_HUB, MUSIQUE, HubFile, fetch
 from arena.datasets.musique import load_musique
@@ -23,6 +22,7 @@ from arena.datasets.ragrouter.columns import CORPUS, CorpusLookup, Originals, re
 from arena.datasets.ragrouter.questions import EvidenceNotes, evidence_notes, put_together
 from arena.datasets.records import make_dataset, read_records
 from arena.errors import DatasetError
+from arena.files import read_yaml_file
 from arena.types import Dataset, Gold, Kind, Question
 
 REPOSITORY = "Chaplain0908/RAGRouter"
@@ -48,66 +48,22 @@ class Edition:
     from_musique: bool = False
 
 
-def _files_of(folder: str, corpus: tuple[int, str], questions: tuple[int, str]) -> tuple[HubFile, HubFile]:
-    """A config's files on the hub, each pinned by its size in bytes and its SHA-256."""
-    return (
-        HubFile(REPOSITORY, f"{folder}/{CORPUS}", BRANCH, _VOUCHED, corpus[1], corpus[0]),
-        HubFile(REPOSITORY, f"{folder}/{QUESTIONS}", BRANCH, _VOUCHED, questions[1], questions[0]),
-    )
+@cache
+def editions() -> tuple[Edition, ...]:
+    """The four configs, musique first; editions.yaml, read once, holds their figures."""
+    said = read_yaml_file(Path(__file__).with_name("editions.yaml"), "configs of RAGRouter-Bench")
+    return tuple(_edition(name, **figures) for name, figures in said.items())
 
 
-EDITIONS = (
-    Edition(
-        "musique",
-        "musique",
-        21_100,
-        {"multi_hop": 2590, "single_hop": 398, "summary": 368},
-        _files_of(
-            "musique",
-            (11_320_817, "1ab56f734729dec791cee247b000b1bb3bf91d2da70b06e532a086ecb5567050"),
-            (6_027_199, "1f67e046b7913a5df705be1873e352926f4bed2a334ccf2677b345992f7e98cd"),
-        ),
-        from_musique=True,
-    ),
-    Edition(
-        "quality",
-        "quality",
-        265,
-        {"multi_hop": 461, "single_hop": 454, "summary": 283},
-        _files_of(
-            "quality",
-            (6_736_347, "43f33f01e974e22d299714ab0e876708fbc995acbaebb30f142dad49349cef6f"),
-            (7_188_885, "917d3ca76fbb01e8b29d0220ded48fa64262be9322063983cbebd1267e873097"),
-        ),
-    ),
-    Edition(
-        "ultraDomain_legal",
-        "legal",
-        94,
-        {"multi_hop": 526, "single_hop": 370, "summary": 381},
-        _files_of(
-            "ultraDomain_legal",
-            (22_269_679, "61dd83d5634642983a53daa2a781c9ef415afe41362da7e1af29bf967582def5"),
-            (9_385_807, "6f57cbe02e4205d3f2e699e44b6810547410fe59857a51a58d453fd82830cfb7"),
-        ),
-    ),
-    Edition(
-        "graphragBench_medical",
-        "medical",
-        1,
-        {"multi_hop": 509, "single_hop": 1098, "summary": 289},
-        _files_of(
-            "graphragBench_medical",
-            (1_055_124, "66e792ddb429409e461f7491da1eafd9c297cf07306aeb5f6c9114bd317f9a81"),
-            (1_053_136, "365fd51b9b15de84040657593e99b64021a6c362280fca4f734a957636269464"),
-        ),
-    ),
-)
+def _edition(name: str, corpus: Mapping[str, Any], questions: Mapping[str, Any], **figures: Any) -> Edition:
+    pins = {CORPUS: corpus, QUESTIONS: questions}
+    files = [HubFile(REPOSITORY, f"{name}/{file}", BRANCH, _VOUCHED, **pin) for file, pin in pins.items()]
+    return Edition(name, files=(files[0], files[1]), **figures)
 
 
 def edition_named(name: str) -> Edition | None:
     """The config of this name or alias."""
-    return next((edition for edition in EDITIONS if name in (edition.name, edition.alias)), None)
+    return next((edition for edition in editions() if name in (edition.name, edition.alias)), None)
 
 
 def check_sizes(source: Edition | Path, n_documents: int, questions: Sequence[Question]) -> str | None:
@@ -120,8 +76,8 @@ def check_sizes(source: Edition | Path, n_documents: int, questions: Sequence[Qu
     if isinstance(source, Edition):
         named: Edition | None = source
     else:
-        named = next((edition for edition in EDITIONS if edition.name == source.resolve().name), None)
-    candidates = (named,) if named else EDITIONS
+        named = next((edition for edition in editions() if edition.name == source.resolve().name), None)
+    candidates = (named,) if named else editions()
     if any((one.n_documents, one.kinds) == (n_documents, kinds) for one in candidates):
         return None
     found = _sizes(n_documents, kinds)
@@ -160,15 +116,20 @@ def read_request(argument: str | None) -> RagRouterSource:
         DatasetError: neither a config nor a folder, or a MuSiQue file for a config that needs none.
     """
     if argument is None:
-        return RagRouterSource(EDITIONS[0])
+        return RagRouterSource(editions()[0])
     colons = [at for at, character in enumerate(argument) if character == ":"]
     for end in (len(argument), *colons):
-        source = _source(argument[:end])
+        source, musique = _source(argument[:end]), argument[end + 1 :] or None
+        if isinstance(source, Edition) and musique and not source.from_musique:
+            raise DatasetError(
+                f"ragrouter:{argument}: a MuSiQue file belongs to the config musique only; "
+                f"write ragrouter:{source.alias}"
+            )
         if source is not None:
-            return _checked(RagRouterSource(source, argument[end + 1 :] or None), argument)
+            return RagRouterSource(source, musique)
     if "/" in argument or "\\" in argument:
         raise DatasetError(f"ragrouter:{argument}: no such folder; check the path (relative to {Path.cwd()})")
-    known = ", ".join(edition.alias for edition in EDITIONS)
+    known = ", ".join(edition.alias for edition in editions())
     raise DatasetError(f"ragrouter:{argument}: neither a config ({known}) nor a folder here; write one of these")
 
 
@@ -177,15 +138,6 @@ def _source(text: str) -> Edition | Path | None:
         return None
     folder = Path(text).expanduser()
     return folder if folder.is_dir() else edition_named(text)
-
-
-def _checked(request: RagRouterSource, argument: str) -> RagRouterSource:
-    if isinstance(request.source, Edition) and not request.source.from_musique and request.musique:
-        raise DatasetError(
-            f"ragrouter:{argument}: a MuSiQue file belongs to the config musique only; "
-            f"write ragrouter:{request.source.alias}"
-        )
-    return request
 
 
 BY_HAND = (

@@ -150,11 +150,22 @@ Way = Literal["id", "text"]
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """The MuSiQue record of a question, and what it was found by."""
+    """The MuSiQue record of a question, its supporting documents there by id, and what it was found by."""
 
     question: Question
     gold: Gold
+    evidence: Mapping[str, Document]
     way: Way
+
+    def documents_in(self, corpus: CorpusLookup) -> Mapping[str, str] | None:
+        """MuSiQue's supporting documents -> those of `corpus` that say the same; None when one is not there."""
+        pairs: dict[str, str] = {}
+        for musique_id, document in self.evidence.items():
+            doc_id = corpus.find(document.title, document.text)
+            if doc_id is None:
+                return None
+            pairs[musique_id] = doc_id
+        return pairs
 
 
 class Originals:
@@ -163,7 +174,7 @@ class Originals:
     def __init__(self, musique: Dataset) -> None:
         known = [question for question in musique.questions if question.kind != "unanswerable"]
         self._gold = musique.gold
-        self._documents: Mapping[str, Document] = {document.doc_id: document for document in musique.documents}
+        self._documents = {document.doc_id: document for document in musique.documents}
         self._by_id = {question.question_id: question for question in known}
         self._by_text: dict[str, list[Question]] = {}
         for question in known:
@@ -171,27 +182,17 @@ class Originals:
 
     def find(self, asked: QuestionRow) -> Original | None:
         """The record of this question; of several with its text, the only one with its answer."""
-        by_id = self._by_id.get(asked.question_id)
-        if by_id is not None:
-            return Original(by_id, self._gold[by_id.question_id], "id")
+        if asked.question_id in self._by_id:
+            return self._original(self._by_id[asked.question_id], "id")
         alike = self._by_text.get(_plain(asked.text), [])
         if len(alike) > 1:
             answer = _plain(asked.answer)
             alike = [q for q in alike if answer in map(_plain, self._gold[q.question_id].answers)]
-        if len(alike) != 1:
-            return None
-        return Original(alike[0], self._gold[alike[0].question_id], "text")
+        return self._original(alike[0], "text") if len(alike) == 1 else None
 
-    def documents_of(self, original: Original, corpus: CorpusLookup) -> Mapping[str, str] | None:
-        """MuSiQue's supporting documents -> those of `corpus` that say the same; None when one is not there."""
-        pairs: dict[str, str] = {}
-        for musique_id in original.gold.supporting_ids:
-            document = self._documents[musique_id]
-            doc_id = corpus.find(document.title, document.text)
-            if doc_id is None:
-                return None
-            pairs[musique_id] = doc_id
-        return pairs
+    def _original(self, question: Question, way: Way) -> Original:
+        gold = self._gold[question.question_id]
+        return Original(question, gold, {doc_id: self._documents[doc_id] for doc_id in gold.supporting_ids}, way)
 
 
 def _plain(text: str) -> str:

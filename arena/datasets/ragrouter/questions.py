@@ -104,8 +104,9 @@ def put_together(
     original = originals.find(asked) if originals else None
     if original:
         ledger.by[original.way] += 1
-    answers = _answers(asked, original, ledger)
-    supporting_ids, hop_order = _evidence(asked, corpus, originals, original, ledger)
+    answers = tuple(dict.fromkeys((asked.answer, *(original.gold.answers if original else ()))))
+    ledger.aliased += len(answers) > 1
+    supporting_ids, hop_order = _evidence(asked, corpus, original, ledger)
     question = Question(
         asked.question_id,
         asked.text,
@@ -116,25 +117,15 @@ def put_together(
     return question, Gold(asked.question_id, answers, supporting_ids, hop_order)
 
 
-def _answers(asked: QuestionRow, original: Original | None, ledger: EvidenceNotes) -> tuple[str, ...]:
-    answers = tuple(dict.fromkeys((asked.answer, *(original.gold.answers if original else ()))))
-    ledger.aliased += len(answers) > 1
-    return answers
-
-
 def _evidence(
-    asked: QuestionRow,
-    corpus: CorpusLookup,
-    originals: Originals | None,
-    original: Original | None,
-    ledger: EvidenceNotes,
+    asked: QuestionRow, corpus: CorpusLookup, original: Original | None, ledger: EvidenceNotes
 ) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """Supporting documents, and their order along the hops where MuSiQue tells it."""
     own = documents_of(asked, corpus)
     if own:
         return own, None
-    if originals and original:
-        pairs = originals.documents_of(original, corpus)
+    if original:
+        pairs = original.documents_in(corpus)
         if pairs is None:
             ledger.not_in_corpus.append(asked.question_id)
             return (), None

@@ -220,8 +220,14 @@ class _Item:
     answers: tuple[str, ...] = ()
     evidence: tuple[Thing, ...] = ()
     shape: str | None = None
-    hops: int | None = None
     claims: tuple[str, ...] = ()
+
+    @property
+    def hops(self) -> int | None:
+        """Facts on the reasoning path, which a MuSiQue shape begins with; None for a summary."""
+        if self.kind == "summary":
+            return None
+        return int(self.shape[0]) if self.shape else 1
 
 
 class WorldDraft:
@@ -279,7 +285,6 @@ class WorldDraft:
             answers=self._answers(found),
             evidence=found.hops,
             shape=shape,
-            hops=_hops(shape),
         )
 
     def _answers(self, found: Found) -> tuple[str, ...]:
@@ -303,11 +308,7 @@ class WorldDraft:
             for shape, found in models:
                 twin = self._sampler.twin(found) if len(items) < count else None
                 if twin is not None:
-                    items.append(_Item("unanswerable", ask(twin, self._rng), shape=shape, hops=_hops(shape)))
+                    items.append(_Item("unanswerable", ask(twin, self._rng), shape=shape))
             if len(items) == before:
                 raise ExhaustedError("unanswerable")
         return items
-
-
-def _hops(shape: str | None) -> int:
-    return int(shape[0]) if shape else 1

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.datasets.ragrouter import EDITIONS, RagRouterSource, edition_named, read_request
+from arena.datasets.ragrouter import RagRouterSource, edition_named, editions, read_request
 from arena.errors import DatasetError
 
 
@@ -55,9 +55,9 @@ def test_anything_else_is_refused(argument: str, message: str) -> None:
 
 
 def test_the_configs_add_up_to_the_benchmark() -> None:
-    assert sum(sum(edition.kinds.values()) for edition in EDITIONS) == 7727
-    assert sum(edition.n_documents for edition in EDITIONS) == 21_460
-    assert [file.path for edition in EDITIONS for file in edition.files] == [
-        f"{edition.name}/{file}" for edition in EDITIONS for file in ("Corpus.json", "Question.json")
+    assert sum(sum(edition.kinds.values()) for edition in editions()) == 7727
+    assert sum(edition.n_documents for edition in editions()) == 21_460
+    assert [file.path for edition in editions() for file in edition.files] == [
+        f"{edition.name}/{file}" for edition in editions() for file in ("Corpus.json", "Question.json")
     ]
-    assert [edition.name for edition in EDITIONS if edition.from_musique] == ["musique"]
+    assert [edition.name for edition in editions() if edition.from_musique] == ["musique"]
