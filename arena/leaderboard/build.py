@@ -13,8 +13,9 @@ from arena.leaderboard.cells import CellSummary, PriceSource, SummaryContext, pr
 from arena.leaderboard.contamination import PROBED, ContaminationProbe, probe_readers
 from arena.leaderboard.contest import ComparedCell, Contest, compare
 from arena.leaderboard.controllers import summarise_controller_scores
-from arena.leaderboard.diagnosis import diagnose, guard_cells, typical_tokens
+from arena.leaderboard.diagnosis import diagnose, typical_tokens
 from arena.leaderboard.gap import ClosedBookGain, GapSummary, ReaderCell, gains, gaps
+from arena.leaderboard.guards import check_cells
 from arena.leaderboard.judge_card import JudgeCard, summarise_judges
 from arena.leaderboard.metrics import COVERAGE_FLOOR, QuestionResamples, ScoreColumns, columns_of_scores
 from arena.leaderboard.planes import Plane, PlaneCell, pareto_front, planes_of
@@ -189,7 +190,7 @@ def _facts(rows: Sequence[CellSummary], table: ScoreTable, dataset: Dataset, ind
 
 def _examined(rows: Sequence[CellSummary], table: ScoreTable) -> list[CellSummary]:
     """The rows, each with what is invalid in it, what its decisions were worth, and its symptoms."""
-    guards = guard_cells(table)
+    guards = check_cells(table)
     deciding = [(cell.cell, cell.controllers) for cell in table.cells]
     typical = typical_tokens((row.retrieval_mode, row.tokens) for row in rows)
     examined = []

@@ -12,8 +12,9 @@ from pydantic import Field
 
 from arena.accounting import Account, Spend, add_up
 from arena.leaderboard.controllers import ControllerScores, ControllerSummary, ran_at, summarise_controllers
-from arena.leaderboard.diagnosis import FailureSummary, GuardFinding, Symptom, summarise_failures
+from arena.leaderboard.diagnosis import FailureSummary, Symptom, summarise_failures
 from arena.leaderboard.gap import ClosedBookGain, GapSummary
+from arena.leaderboard.guards import GuardFinding
 from arena.leaderboard.metrics import (
     MetricRows,
     QuestionResamples,

@@ -138,8 +138,8 @@ def _ranks(cells: Sequence[str], comparisons: Sequence[Comparison]) -> dict[str,
     place = {cell: index for index, cell in enumerate(cells)}
     wins = [(place[winner], place[loser]) for winner, loser in _wins(comparisons)]
     return {
-        cell: Ranks(best=ranks.best, worst=ranks.worst, in_top_group=ranks.best == 1)
-        for cell, ranks in zip(cells, possible_ranks(len(cells), wins), strict=True)
+        cell: Ranks(best=best, worst=worst, in_top_group=best == 1)
+        for cell, (best, worst) in zip(cells, possible_ranks(len(cells), wins), strict=True)
     }
 
 

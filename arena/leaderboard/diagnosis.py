@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from statistics import median_low
 
 from pydantic import Field
 
+from arena.files import read_yaml_file
 from arena.leaderboard.schema import MetricSummary, Row
-from arena.metrics.failures import CLASSES, FailureFinding
-from arena.scoring import ScoreTable
-from arena.scoring.guards import check_cells
+from arena.metrics.failures import FailureFinding, failure_classes
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
 
 
 class FailureCount(Row):
-    """Questions of one class of `arena.metrics.failures.CLASSES`, the right ones included."""
+    """Questions of one class of `arena.metrics.failures`, the right ones included."""
 
     failure: str
     n: int = Field(ge=1)
@@ -43,14 +44,14 @@ class FailureSummary(Row):
 
 def summarise_failures(findings: Iterable[FailureFinding]) -> FailureSummary:
     """The waterfall of the findings of one cell, one per question. Raises KeyError for a class not in the table."""
-    counts: Counter[str] = Counter(dict.fromkeys(CLASSES, 0))
+    counts = dict.fromkeys(failure_classes(), 0)
     hops: Counter[int] = Counter()
     for finding in findings:
-        counts[CLASSES[finding.failure].name] += 1
+        counts[finding.failure] += 1
         if finding.hop is not None:
             hops[finding.hop] += 1
     return FailureSummary(
-        counts=[FailureCount(failure=name, n=counts[name]) for name in CLASSES if counts[name]],
+        counts=[FailureCount(failure=name, n=n) for name, n in counts.items() if n],
         broken_hops=dict(sorted(hops.items())),
     )
 
@@ -101,16 +102,6 @@ class Signs:
     def first_of(self, *metrics: str) -> Figures:
         """The first of several metrics that can be read."""
         return next((found for metric in metrics if (found := self.of(metric))), {})
-
-
-@dataclass(frozen=True, slots=True)
-class SymptomRule:
-    """One row of the table. `find` gives the figures that show the symptom, None or nothing where they do not."""
-
-    name: str
-    reading: str
-    where_to_act: str
-    find: Callable[[Signs], Figures | None]
 
 
 def _low(figures: Figures, limit: float) -> bool:
@@ -173,58 +164,24 @@ def _refuses(signs: Signs) -> Figures | None:
     return share if _fine(share, OFTEN_REFUSED) else None
 
 
-SYMPTOMS: tuple[SymptomRule, ...] = (
-    SymptomRule(
-        "low_recall",
-        "The evidence does not reach the reader: what it answers is decided before it reads.",
-        "Retrieval, by the classes of the failures: index_miss embedding and chunking, rank_miss a reranker or a "
-        "larger k, incomplete_chain a strategy that asks again, dropped_by_grader the grader.",
-        _low_recall,
-    ),
-    SymptomRule(
-        "noisy_context",
-        "The evidence is there among much that is none.",
-        "A reranker with a threshold, a smaller k, or refinement of passages.",
-        _noise,
-    ),
-    SymptomRule(
-        "unfaithful_reader",
-        "The evidence is there and clean, and the answers say what it does not.",
-        "The reader: its prompt, its size, its temperature; a check of faithfulness before answering.",
-        _unfaithful,
-    ),
-    SymptomRule(
-        "beside_the_point",
-        "The answers say what the passages say, and not what was asked.",
-        "The prompt, the form of the answer it asks for, or a rewritten question that was taken for the question.",
-        _beside_the_point,
-    ),
-    SymptomRule(
-        "evidence_ranked_late",
-        "The evidence is found, and stands behind passages that are none.",
-        "A reranker, or the weights of the lanes; with it, a smaller k.",
-        _late,
-    ),
-    SymptomRule(
-        "paying_for_noise",
-        "Most of what is read is no evidence, and reading it is what costs.",
-        "A smaller k, a reranker with a threshold, or fewer steps and candidates of the strategy.",
-        _dear_noise,
-    ),
-    SymptomRule(
-        "answers_the_unanswerable",
-        "It answers where the corpus holds no answer.",
-        "Abstention in the prompt, or a check whether the evidence suffices.",
-        _answers_anything,
-    ),
-    SymptomRule(
-        "refuses_the_answerable",
-        "It abstains with all evidence in sight.",
-        "Abstention in the prompt: it is too easy; or a reader that finds what it is shown.",
-        _refuses,
-    ),
-)
-"""The symptom table, from the evidence to the answer; several may apply."""
+SYMPTOMS: Mapping[str, Callable[[Signs], Figures | None]] = {
+    "low_recall": _low_recall,
+    "noisy_context": _noise,
+    "unfaithful_reader": _unfaithful,
+    "beside_the_point": _beside_the_point,
+    "evidence_ranked_late": _late,
+    "paying_for_noise": _dear_noise,
+    "answers_the_unanswerable": _answers_anything,
+    "refuses_the_answerable": _refuses,
+}
+"""Symptom -> the figures that show it, None or nothing where they do not. From the evidence to the answer."""
+
+
+@cache
+def meanings() -> Mapping[str, Mapping[str, str]]:
+    """Symptom -> its `reading`, and `where_to_act`."""
+    read: Mapping[str, Mapping[str, str]] = read_yaml_file(Path(__file__).with_name("symptoms.yaml"), "symptoms")
+    return read
 
 
 class Symptom(Row):
@@ -256,9 +213,9 @@ def diagnose(
     """
     signs = Signs(metrics, failures, retrieval_mode, tokens_per_question, typical_tokens)
     return [
-        Symptom(name=rule.name, reading=rule.reading, where_to_act=rule.where_to_act, figures=figures)
-        for rule in SYMPTOMS
-        if (figures := rule.find(signs))
+        Symptom(name=name, **meanings()[name], figures=figures)
+        for name, find in SYMPTOMS.items()
+        if (figures := find(signs))
     ]
 
 
@@ -269,19 +226,3 @@ def typical_tokens(cells: Iterable[tuple[str, float | None]]) -> float | None:
     """
     spent = [tokens for mode, tokens in cells if mode not in (GOLD_MODE, NO_RETRIEVAL_MODE) and tokens]
     return median_low(spent) if len(spent) > 1 else None
-
-
-class GuardFinding(Row):
-    """One reason why a cell (`metric` None) or a metric of it is invalid: it says nothing, and is not a score of 0."""
-
-    guard: str
-    message: str
-    metric: str | None = Field(default=None)
-
-
-def guard_cells(table: ScoreTable) -> Mapping[str, list[GuardFinding]]:
-    """Cell key -> what is wrong with it; every cell of `table` has an entry, empty where all is well."""
-    return {
-        key: [GuardFinding(guard=one.guard, message=one.message, metric=one.metric) for one in findings]
-        for key, findings in check_cells(table).items()
-    }

@@ -13,11 +13,11 @@ from typing import Any
 from pydantic import Field
 
 from arena.leaderboard.cells import CellSummary
+from arena.leaderboard.guards import ENOUGH_QUESTIONS
 from arena.leaderboard.metrics import COVERAGE_FLOOR
 from arena.leaderboard.schema import Row
 from arena.llm.providers import is_fake
 from arena.scoring import CellScores
-from arena.scoring.guards import ENOUGH_QUESTIONS
 from arena.scoring.table import FailedKind
 from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
 from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE

@@ -11,7 +11,7 @@ from decimal import Decimal
 from arena.accounting import Account, Spend, accounts_by_role
 from arena.judges.subject import subject_of
 from arena.metrics.case import Case
-from arena.metrics.failures import CLASSES, FailureClass, FailureFinding
+from arena.metrics.failures import FailureClass, FailureFinding, failure_classes
 from arena.prices import PriceTable
 from arena.report.figures import UNDEFINED
 from arena.scoring import CellScores, Usage
@@ -158,7 +158,7 @@ class CellPage:
     @property
     def failure_class(self) -> FailureClass:
         """What the question came to, with the rule that says so."""
-        return CLASSES[self.finding.failure]
+        return failure_classes()[self.finding.failure]
 
     @property
     def retrieval_seconds(self) -> float:

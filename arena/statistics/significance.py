@@ -154,16 +154,8 @@ def shuffle_test(
     return np.where(tested, (1.0 + extreme) / (1.0 + shuffles), np.nan)
 
 
-@dataclass(frozen=True, slots=True)
-class PossibleRanks:
-    """The best and the worst rank that a contestant may have, counted from 1."""
-
-    best: int
-    worst: int
-
-
-def possible_ranks(n: int, wins: Iterable[tuple[int, int]]) -> list[PossibleRanks]:
-    """Of each of `n` contestants: 1 + those that beat it .. n - those that it beats.
+def possible_ranks(n: int, wins: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The best and the worst rank of each of `n` contestants: 1 + those that beat it, n - those that it beats.
 
     `wins`: (winner, loser), each pair at most once. Where the chance of any false win is at most 5 %, all true ranks
     lie in these ranges with 95 % confidence (Al Mohamad, Goeman and van Zwet 2022, Biometrics 78).
@@ -172,7 +164,7 @@ def possible_ranks(n: int, wins: Iterable[tuple[int, int]]) -> list[PossibleRank
     for winner, loser in wins:
         beats[winner] += 1
         beaten_by[loser] += 1
-    return [PossibleRanks(1 + above, n - below) for above, below in zip(beaten_by, beats, strict=True)]
+    return [(1 + above, n - below) for above, below in zip(beaten_by, beats, strict=True)]
 
 
 ASSUMED_DISCORDANCE = 0.2

@@ -19,7 +19,7 @@ from arena.datasets import is_known_as, load_dataset
 from arena.errors import UserError
 from arena.files import file_sha256
 from arena.leaderboard.build import Leaderboard, read_leaderboard
-from arena.metrics.failures import CLASSES
+from arena.metrics.failures import failure_classes
 from arena.plan import Key
 from arena.store import MANIFEST, QUESTIONS, RunStore
 from arena.store.runs import require_finished
@@ -125,10 +125,10 @@ FAILED, WRONG, OTHER = 0, 1, 2
 
 
 def order_of(outcome: str, failure: str | None) -> int:
-    """Failed questions first, then those whose answer went wrong, then the rest. `failure`: a name of `CLASSES`."""
+    """Failed questions first, then those whose answer went wrong, then the rest. `failure`: its class, if any."""
     if outcome == "failed":
         return FAILED
-    found = CLASSES.get(failure) if failure else None
+    found = failure_classes().get(failure) if failure else None
     return WRONG if found and found.is_failure else OTHER
 
 

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from arena.judges.subject import subject_of
 from arena.metrics.case import Case
-from arena.metrics.failures import CLASSES
+from arena.metrics.failures import failure_classes
 from arena.plan import Key
 from arena.report.explorer.chunk import CHUNK_QUESTIONS, Chunk
 from arena.report.explorer.columns import (
@@ -365,7 +365,7 @@ def _described(source: PageSource) -> dict[str, Any]:
                 "meaning": one.meaning,
                 "rule": one.rule,
             }
-            for one in CLASSES.values()
+            for one in failure_classes().values()
         },
         "outcomes": OUTCOMES,
         "flags": FLAGS,

@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.diagnosis import FailureSummary, Symptom
-from arena.metrics.failures import CLASSES
+from arena.metrics.failures import failure_classes
 from arena.report.figures import Quotes, path_of
 from arena.report.names import Mark, metric_name
 from arena.report.section import Block, Entry, Grid, Line, Section
@@ -35,7 +35,7 @@ def failures(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
     notes: list[Line] = [
         (f"{name}: {one.meaning}." + (f" Act on {one.remedy}." if one.remedy else ""),)
         for name in classes
-        if (one := CLASSES.get(name))
+        if (one := failure_classes().get(name))
     ]
     return Section("Failures", _LEGEND, (Block(grid=Grid(headings, rows, turned="class"), notes=tuple(notes)),))
 
@@ -51,7 +51,7 @@ def failures_figure(board: Leaderboard, marks: Sequence[Mark]) -> dict[str, Any]
         "classes": [
             {
                 "name": name,
-                "stage": CLASSES[name].stage if name in CLASSES else "untold",
+                "stage": failure_classes()[name].stage if name in failure_classes() else "untold",
                 "counts": [of_cell.get(name, 0) for of_cell in counts],
             }
             for name in _occurring(list(found.values()))
@@ -70,7 +70,7 @@ def _waterfalls(board: Leaderboard, marks: Sequence[Mark]) -> dict[Mark, Failure
 def _occurring(summaries: Sequence[FailureSummary]) -> list[str]:
     """Names of classes in waterfall order, then those of a file of another version."""
     found = dict.fromkeys(count.failure for failures in summaries for count in failures.counts)
-    return [*(name for name in CLASSES if name in found), *(name for name in found if name not in CLASSES)]
+    return [name for name in dict.fromkeys((*failure_classes(), *found)) if name in found]
 
 
 def _row(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.cells import CellSummary
-from arena.metrics.failures import CLASSES
+from arena.metrics.failures import failure_classes
 from arena.report.figures import Phrase, Quote, Quotes, path_of, share_of_sum
 from arena.report.names import RANKED, Mark, Standing, counted, listed, metric_name, standing_of
 from arena.report.sections.limits import detectable
@@ -183,10 +183,11 @@ def _stands(cell: CellSummary, metric: str) -> bool:
 def _failures(place: int, cell: CellSummary, mark: Mark, quotes: Quotes) -> tuple[Phrase, ...]:
     """What explains most of what went wrong in a cell; nothing where nothing did, or nobody knows."""
     counts = cell.failures.counts if cell.failures else []
+    known = failure_classes()
     wrong = {
-        number: _EXPLANATIONS[CLASSES[one.failure].stage]
+        number: _EXPLANATIONS[known[one.failure].stage]
         for number, one in enumerate(counts)
-        if one.failure in CLASSES and CLASSES[one.failure].is_failure
+        if one.failure in known and known[one.failure].is_failure
     }
     if not wrong:
         return ()

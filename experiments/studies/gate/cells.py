@@ -14,13 +14,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from arena.errors import ConfigError, hint
+from arena.leaderboard.guards import GuardFinding
 from arena.leaderboard.metrics import COVERAGE_FLOOR, ScoreColumns, columns_of_scores
 from arena.metrics import METRICS, is_undefined
 from arena.metrics.case import FAILED
 from arena.plan import PlannedCell
 from arena.report.names import setting_of
 from arena.scoring import CellScores
-from arena.scoring.guards import GuardReason
 from arena.statistics.intervals import Values
 from arena.types import Cell, Partial, Score
 from experiments.studies.gate.policy import SPENDING, CellPair
@@ -217,7 +217,7 @@ class ScoredCell:
     """A cell's scores, what guards say of them, and metric -> who judged it."""
 
     cell: CellScores
-    guards: Sequence[GuardReason]
+    guards: Sequence[GuardFinding]
     judges: Mapping[str, str | None]
 
     @cached_property

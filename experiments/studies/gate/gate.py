@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import ConfigError, RunStoreError, hint
+from arena.leaderboard.guards import check_cells
 from arena.leaderboard.metrics import QuestionResamples
 from arena.plan import PlannedCell
 from arena.report.names import name_of
 from arena.scoring import ScoreTable
-from arena.scoring.guards import check_cells
 from arena.store import RunStore
 from experiments.run.identity import changes
 from experiments.run.scoring import PastRun, score_run

@@ -10,6 +10,7 @@ from arena.leaderboard.diagnosis import (
     FailureSummary,
     Symptom,
     diagnose,
+    meanings,
     summarise_failures,
     typical_tokens,
 )
@@ -138,9 +139,9 @@ def test_the_typical_cell_retrieves_and_asks_a_model() -> None:
     assert typical_tokens(cells[1:]) is None
 
 
-def test_names_are_unique_and_every_row_says_where_to_act() -> None:
-    assert len({rule.name for rule in SYMPTOMS}) == len(SYMPTOMS) == 8
-    assert all(rule.reading.endswith(".") and rule.where_to_act.endswith(".") for rule in SYMPTOMS)
+def test_every_symptom_says_what_it_means_and_where_to_act() -> None:
+    assert list(meanings()) == list(SYMPTOMS)
+    assert all(one["reading"].endswith(".") and one["where_to_act"].endswith(".") for one in meanings().values())
 
 
 def test_symptoms_are_printed_with_their_figures() -> None:

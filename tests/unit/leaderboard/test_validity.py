@@ -127,7 +127,7 @@ def test_few_questions_cut_replies_fakes_and_withheld_means_are_warnings() -> No
 
 
 def test_what_is_no_result_is_said_once_for_all_its_cells() -> None:
-    from arena.leaderboard.diagnosis import GuardFinding
+    from arena.leaderboard.guards import GuardFinding
 
     stuck = GuardFinding(guard="constant_judge", message="j said 1 of each of 240 answers", metric="answer_accuracy")
     cells = [row(f"s{number}").model_copy(update={"guards": [stuck]}) for number in range(12)]

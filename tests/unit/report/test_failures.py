@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.diagnosis import FailureCount, FailureSummary, summarise_failures
-from arena.metrics.failures import CLASSES, FailureFinding
+from arena.metrics.failures import FailureFinding, failure_classes
 from arena.report.names import marks_of
 from arena.report.section import Block, rows_of
 from arena.report.sections.failures import failures
@@ -56,7 +56,9 @@ def test_a_class_that_is_not_in_the_table_is_refused() -> None:
         summarise_failures([FailureFinding("bad_luck")])
 
 
-@given(st.lists(st.builds(FailureFinding, st.sampled_from(sorted(CLASSES)), st.sampled_from([None, 1, 2, 3]))))
+@given(
+    st.lists(st.builds(FailureFinding, st.sampled_from(sorted(failure_classes())), st.sampled_from([None, 1, 2, 3])))
+)
 def test_the_waterfall_sums_to_the_questions(findings: list[FailureFinding]) -> None:
     summary = summarise_failures(findings)
     assert sum(count.n for count in summary.counts) == summary.n_questions == len(findings)
@@ -90,7 +92,8 @@ def test_classes_stand_below_and_cells_beside_each_other() -> None:
 def test_each_class_that_occurs_is_explained_once() -> None:
     cells = [row(name).model_copy(update={"failures": summarise_failures(FINDINGS)}) for name in ("a", "b")]
     assert [note for (note,) in block_of(board(*cells)).notes] == [
-        f"{name}: {CLASSES[name].meaning}." + (f" Act on {CLASSES[name].remedy}." if CLASSES[name].remedy else "")
+        f"{name}: {failure_classes()[name].meaning}."
+        + (f" Act on {failure_classes()[name].remedy}." if failure_classes()[name].remedy else "")
         for name in ("provider_failed", "rank_miss", "incomplete_chain", "format_only", "correct")
     ]
 
@@ -98,12 +101,12 @@ def test_each_class_that_occurs_is_explained_once() -> None:
 @pytest.mark.parametrize("width", [80, 140])
 @pytest.mark.parametrize("n_cells", [1, 30])
 def test_it_fits_a_terminal_and_a_pipe_gets_one_table(width: int, n_cells: int) -> None:
-    every = summarise_failures(FailureFinding(name) for name in CLASSES)
+    every = summarise_failures(FailureFinding(name) for name in failure_classes())
     cells = [row(f"strategy_{n}").model_copy(update={"failures": every}) for n in range(n_cells)]
     text = shown(board(*cells), width, terminal=True)
     assert all(cell_len(line) <= width for line in text.splitlines())
     assert "…" not in text
-    assert all(name in text for name in (*CLASSES, *(cell.strategy for cell in cells)))
+    assert all(name in text for name in (*failure_classes(), *(cell.strategy for cell in cells)))
     piped = shown(board(*cells), width).splitlines()
     assert sum(line.startswith("class ") for line in piped) == 1
     assert sum(line.startswith("index_miss ") for line in piped) == 1

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from arena.leaderboard.build import CellSummary, Leaderboard
-from arena.leaderboard.diagnosis import GuardFinding
+from arena.leaderboard.guards import GuardFinding
 from arena.report.names import marks_of
 from arena.report.sections.headline import headline
 from arena.types import Cell, RunRecord

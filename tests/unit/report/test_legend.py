@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from arena.leaderboard.diagnosis import GuardFinding
+from arena.leaderboard.guards import GuardFinding
 from arena.report.console import render_markdown
 from arena.report.sections.leaderboard import COLUMNS
 from arena.report.sections.limits import DRY_RUN, caption, legend, notes

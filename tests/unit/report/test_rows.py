@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from arena.leaderboard.diagnosis import GuardFinding
+from arena.leaderboard.guards import GuardFinding
 from arena.report.sections.leaderboard import COLUMNS, columns_of, leaderboard_rows, narrowings
 from tests.unit.leaderboard.boards import METRIC_NAMES, NOT_DEFINED, PATCHY, SOUND, board, row
 

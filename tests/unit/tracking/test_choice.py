@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.metrics.failures import CLASSES
+from arena.metrics.failures import failure_classes
 from arena.tracking.source import FAILED, OTHER, WRONG, choose, order_of
 
 
@@ -23,7 +23,7 @@ def test_what_went_wrong_comes_first(outcome: str, failure: str | None, order: i
 
 
 def test_every_right_class_comes_last() -> None:
-    assert {order_of("answered", one.name) for one in CLASSES.values() if one.stage == "right"} == {OTHER}
+    assert {order_of("answered", one.name) for one in failure_classes().values() if one.stage == "right"} == {OTHER}
 
 
 def test_failures_then_wrong_answers_then_the_rest() -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from arena.leaderboard.build import CellSummary, DatasetSummary, Leaderboard
 from arena.leaderboard.controllers import BranchSummary, ControllerSummary
-from arena.leaderboard.diagnosis import FailureCount, FailureSummary, GuardFinding
+from arena.leaderboard.diagnosis import FailureCount, FailureSummary
 from arena.leaderboard.gap import GapSummary
+from arena.leaderboard.guards import GuardFinding
 from arena.leaderboard.schema import LatencySummary, MetricSummary, Ranks, TokenSummary
 from arena.tracking.runs import cell_figures, run_figures
 

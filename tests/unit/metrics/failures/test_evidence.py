@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from arena.metrics.case import Case
-from arena.metrics.failures import FailureFinding, find_failure
-from arena.metrics.failures.waterfall import Missing, first_missing, furthest
+from arena.metrics.failures import FailureFinding, Missing, find_failure, first_missing, furthest
 from arena.types import GOLD_MODE, Decision, Retrieval, RunRecord
 from tests.samples import cell
 from tests.unit.metrics.failures.chain_cases import case, record, retrieval, scores

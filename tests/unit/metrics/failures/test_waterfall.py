@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.metrics.case import ABSTAINED, JUDGE_FAILED, NOT_JUDGED, Case
 from arena.metrics.controllers import had_no_room
-from arena.metrics.failures import CLASSES, FailureFinding, find_failure
+from arena.metrics.failures import FailureFinding, failure_classes, find_failure
 from arena.types import FIT, Cell, Decision, Failure, Retrieval, Score
 from tests.samples import failed
 from tests.unit.metrics.failures.chain_cases import ASKED, CLOSED_BOOK, case, record, retrieval, scores
@@ -169,7 +169,7 @@ def test_every_question_has_one_class_of_the_table(
     )
     one = case(replace(made_record, retrievals=tuple(made)))
     finding = find_failure(one, scores(one), due)
-    assert CLASSES[finding.failure].name == finding.failure
+    assert failure_classes()[finding.failure].name == finding.failure
     assert finding == find_failure(one, scores(one), due)
     if finding.doc_id is not None:
         assert finding.doc_id in one.gold.supporting_ids

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from arena.accounting import Account, Spend, Total
+from arena.leaderboard.guards import GuardFinding
 from arena.metrics.case import FAILED
 from arena.scoring import CellScores, Usage
-from arena.scoring.guards import GuardReason
 from arena.types import Cell, Question, Score
 from experiments.studies.gate.cells import ScoredCell
 from tests.samples import cell
@@ -33,7 +33,7 @@ def scored(
     usd: Mapping[str, float | None] | None = None,
     seconds: Mapping[str, float] | None = None,
     failed: Sequence[str] = (),
-    guards: Sequence[GuardReason] = (),
+    guards: Sequence[GuardFinding] = (),
     judges: Mapping[str, str | None] | None = None,
     usage: dict[str, Usage] | None = None,
 ) -> ScoredCell:

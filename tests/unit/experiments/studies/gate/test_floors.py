@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from arena.leaderboard.guards import GuardFinding
 from arena.metrics.case import NOT_JUDGED
-from arena.scoring.guards import GuardReason
 from arena.types import Score
 from experiments.studies.gate.cells import ScoredCell
 from experiments.studies.gate.checks import Check, floor_checks
@@ -67,7 +67,7 @@ def test_what_was_not_judged_decides_nothing() -> None:
 
 
 def test_what_a_guard_calls_invalid_reaches_no_floor() -> None:
-    cell = scored({"hit_at_5": hits(40)}, guards=[GuardReason("no_hits", "nothing was found")])
+    cell = scored({"hit_at_5": hits(40)}, guards=[GuardFinding(guard="no_hits", message="nothing was found")])
     floors = {"hit_at_5": 0.1}
     assert checks_of(cell, Policy(floors=floors))["hit_at_5"].outcome == "fail"
     assert checks_of(cell, Policy(floors=floors, invalid="inconclusive"))["hit_at_5"].outcome == "inconclusive"

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from arena.leaderboard.guards import GuardFinding
 from arena.leaderboard.metrics import QuestionResamples
 from arena.metrics.case import ABSTAINED, FAILED, NOT_JUDGED, PARTLY_JUDGED
-from arena.scoring.guards import GuardReason
 from arena.types import Partial, Score
 from experiments.studies.gate.cells import ScoredCell
 from experiments.studies.gate.checks import Check
@@ -132,7 +132,7 @@ def test_what_only_one_of_them_has_a_score_for_is_counted() -> None:
 
 
 def test_what_a_guard_calls_invalid_cannot_pass() -> None:
-    broken = GuardReason("constant_metric", "0.5 everywhere", "answer_f1")
+    broken = GuardFinding(guard="constant_metric", message="0.5 everywhere", metric="answer_f1")
     sound, invalid = scored({"answer_f1": column(HALF)}), scored({"answer_f1": column(HALF)}, guards=[broken])
     check = checks_of(invalid, sound)["answer_f1"]
     assert (check.outcome, check.why) == ("fail", "invalid in the run: 0.5 everywhere")

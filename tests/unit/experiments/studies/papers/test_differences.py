@@ -11,7 +11,7 @@ import pytest
 
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.cells import CellSummary
-from arena.leaderboard.diagnosis import GuardFinding
+from arena.leaderboard.guards import GuardFinding
 from arena.store import RunStore
 from arena.types import Cell
 from experiments.studies.papers.compare import OurRun, badge_of, bare_name, settings_beside

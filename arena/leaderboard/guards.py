@@ -6,9 +6,9 @@ Each guard names something that an honest run does not show: it is the sign of a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from arena.judges.reading import JudgeCounts
+from arena.leaderboard.schema import Row
 from arena.scoring import CellScores, ScoreTable, Usage, by_metric
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
 
@@ -20,42 +20,42 @@ _OF_WORDS = ("answer_f1", "rouge_l")
 constant: five passages of which always one is gold have a precision of 0.2 on every question."""
 
 
-@dataclass(frozen=True, slots=True)
-class GuardReason:
-    """One reason why a cell (`metric` None) or a metric of it is invalid."""
+class GuardFinding(Row):
+    """One reason why a cell (`metric` None) or a metric of it is invalid: it says nothing, and is not a score of 0."""
 
     guard: str
     message: str
     metric: str | None = None
 
 
-def check_cells(table: ScoreTable) -> Mapping[str, tuple[GuardReason, ...]]:
+def check_cells(table: ScoreTable) -> Mapping[str, list[GuardFinding]]:
     """Cell key -> what is wrong with it; every cell has an entry, and one where all is well an empty one."""
     stuck = tuple(_stuck_judges(table.judges))
     return {
-        cell.cell.key: (
+        cell.cell.key: [
             *_never_asked(cell),
             *_never_retrieved(cell),
             *_never_found(cell),
             *_constant_scores(cell),
             *(finding for cells, finding in stuck if cell.cell.key in cells),
-        )
+        ]
         for cell in table.cells
     }
 
 
-def _never_asked(cell: CellScores) -> Iterator[GuardReason]:
+def _never_asked(cell: CellScores) -> Iterator[GuardFinding]:
     """A cell with a model whose completed questions all went by without a call."""
     completed = _completed(cell)
     if cell.cell.llm is None or not completed or any(usage.account.whole.calls for usage in completed):
         return
-    yield GuardReason(
-        "no_calls",
-        f"{cell.cell.llm} is the cell's model, and none of its {len(completed)} completed questions asked it anything",
+    yield GuardFinding(
+        guard="no_calls",
+        message=f"{cell.cell.llm} is the cell's model, and none of its {len(completed)} completed questions asked it "
+        "anything",
     )
 
 
-def _never_retrieved(cell: CellScores) -> Iterator[GuardReason]:
+def _never_retrieved(cell: CellScores) -> Iterator[GuardFinding]:
     """A cell over an index that never asked it, unless on every question one of its own decisions may be the reason."""
     completed = _completed(cell)
     over_index = cell.cell.retrieval_mode not in (GOLD_MODE, NO_RETRIEVAL_MODE)
@@ -65,35 +65,37 @@ def _never_retrieved(cell: CellScores) -> Iterator[GuardReason]:
         controller.questions == cell.decisions.questions for controller in cell.decisions.controllers.values()
     )
     if not decided:
-        yield GuardReason(
-            "no_retrievals",
-            f"the cell's mode is {cell.cell.retrieval_mode}, none of its {len(completed)} completed questions "
+        yield GuardFinding(
+            guard="no_retrievals",
+            message=f"the cell's mode is {cell.cell.retrieval_mode}, none of its {len(completed)} completed questions "
             "retrieved anything, and no decision says why",
         )
 
 
-def _never_found(cell: CellScores) -> Iterator[GuardReason]:
+def _never_found(cell: CellScores) -> Iterator[GuardFinding]:
     """A cell whose retrievals all came back empty, as they do from an index that lost its content."""
     completed = _completed(cell)
     retrievals = sum(usage.retrievals for usage in completed)
     if retrievals and not any(usage.hits for usage in completed):
-        yield GuardReason(
-            "no_hits",
-            f"none of the {retrievals} retrievals of its {len(completed)} completed questions brought anything: see "
-            "whether the index still has its passages",
+        yield GuardFinding(
+            guard="no_hits",
+            message=f"none of the {retrievals} retrievals of its {len(completed)} completed questions brought "
+            "anything: see whether the index still has its passages",
         )
 
 
-def _constant_scores(cell: CellScores) -> Iterator[GuardReason]:
+def _constant_scores(cell: CellScores) -> Iterator[GuardFinding]:
     """A metric of words with one value between 0 and 1 throughout; 0 and 1 are floor and ceiling, and may be true."""
     for metric, values in _values(cell).items():
         if metric in _OF_WORDS and len(values) >= ENOUGH_QUESTIONS and len(set(values)) == 1 and 0 < values[0] < 1:
-            yield GuardReason(
-                "constant_metric", f"{metric} is {values[0]:.4g} on each of {len(values)} questions", metric=metric
+            yield GuardFinding(
+                guard="constant_metric",
+                message=f"{metric} is {values[0]:.4g} on each of {len(values)} questions",
+                metric=metric,
             )
 
 
-def _stuck_judges(judges: JudgeCounts | None) -> Iterator[tuple[frozenset[str], GuardReason]]:
+def _stuck_judges(judges: JudgeCounts | None) -> Iterator[tuple[frozenset[str], GuardFinding]]:
     """Judges that said the same of every answer of the whole run, each with the keys of the cells it judged.
 
     One that tells the cells apart is not stuck; neither is one whose 0 or 1 throughout is what exact match says too.
@@ -104,7 +106,10 @@ def _stuck_judges(judges: JudgeCounts | None) -> Iterator[tuple[frozenset[str], 
         if len(judged) < ENOUGH_QUESTIONS or len(said) > 1 or all(record.em in said for record in judged.values()):
             continue
         message = f"{count.judge} said {said.pop():.4g} in {count.metric} of each of {len(judged)} answers"
-        yield frozenset(cell for cell, _ in judged), GuardReason("constant_judge", message, metric=count.metric)
+        yield (
+            frozenset(cell for cell, _ in judged),
+            GuardFinding(guard="constant_judge", message=message, metric=count.metric),
+        )
 
 
 def _completed(cell: CellScores) -> list[Usage]:

@@ -1,8 +1,8 @@
-"""Find the one failure class of a question from its record, its gold and its scores, without a model.
+"""The failure taxonomy: exactly one class per question, from its record, gold and scores, without a model.
 
 What the outcome alone settles comes first; then, of a wrong answer, the first stage at which it went wrong: which
 evidence it was written without, how far that got on its way to the reader, and what the reader made of the evidence
-that it was shown.
+that it was shown. The classes and their rules are in failures.yaml; docs/failures.md shows them.
 """
 
 from __future__ import annotations
@@ -10,20 +10,61 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from arena.errors import AllowanceSpent
+from arena.files import read_yaml_file
 from arena.metrics.answer import contains, is_supported
 from arena.metrics.case import JUDGE_FAILED, PARTLY_JUDGED, Case, is_undefined
 from arena.metrics.controllers import allowance_was_spent, had_no_room, route_needed, route_taken, was_capped
-from arena.metrics.failures.classes import FailureFinding
 from arena.metrics.retrieval import broken_hop
 from arena.text import content_words
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Answer, Failure, Retrieval, Score
 
+FailureStage = Literal["system", "retrieval", "controller", "reader", "form", "untold", "right"]
+"""Where an answer went wrong, from left to right; `untold`: gold cannot say; `right`: nothing went wrong."""
+
 Reached = Literal["hits", "dropped", "beyond", "nowhere"]
 
 _PIECE = re.compile(r"#\d{4,}$")  # pieces are named DOCUMENT#0000, DOCUMENT#0001, ...
+
+
+@dataclass(frozen=True, slots=True)
+class FailureClass:
+    """What a question can have come to. `rule`: when it is this one; `remedy`: where to act (empty: nothing to do)."""
+
+    name: str
+    stage: FailureStage
+    meaning: str
+    rule: str
+    remedy: str = ""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether something went wrong that is known to have. `unscored` may be either, and is not counted as one."""
+        return self.stage != "right" and self.name != "unscored"
+
+
+@cache
+def failure_classes() -> Mapping[str, FailureClass]:
+    """Class name -> class, in waterfall order; the last ones are right."""
+    table = read_yaml_file(Path(__file__).with_suffix(".yaml"), "failure classes")
+    return {name: FailureClass(name, **fields) for name, fields in table.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class FailureFinding:
+    """The class of one question.
+
+    `hop`: number, from 1, of the first hop whose evidence the answer was written without (None: all was shown, or the
+    dataset gives no order); `doc_id`: the document that carries it.
+    """
+
+    failure: str
+    hop: int | None = None
+    doc_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from arena.judges.reading import JudgeCounts
-from arena.leaderboard.diagnosis import guard_cells
+from arena.leaderboard.guards import ENOUGH_QUESTIONS, check_cells
 from arena.scoring import CellScores, ScoreTable, usage_of
-from arena.scoring.guards import ENOUGH_QUESTIONS, check_cells
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell, Decision, RunRecord, Score, Verdict
 from tests.samples import answered, failed
 
@@ -159,6 +158,6 @@ def test_what_was_not_judged_says_nothing_of_the_judge() -> None:
 
 
 def test_the_report_says_it_in_words() -> None:
-    (found,) = guard_cells(ScoreTable((scored(without_calls(sound())),))).values()
+    (found,) = check_cells(ScoreTable((scored(without_calls(sound())),))).values()
     assert [one.guard for one in found] == ["no_calls"]
     assert "none of its 3 completed questions asked it anything" in found[0].message
