@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from langgraph.errors import GraphRecursionError
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from arena.errors import AllowanceSpent, StrategyError
+from arena.errors import AllowanceSpent, ConfigError, StrategyError, setting_problems
+from arena.files import read_yaml_file
 from arena.identity import short_hash
 from arena.protocols import Tools
 from arena.types import Attempt, Decision, Task, Tier
@@ -47,11 +49,22 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class FidelityCard:
-    """A strategy beside its paper: the reference, where it decides, clause by clause what is implemented."""
+    """A strategy beside its paper: the reference, where it decides, clause by clause what is implemented.
+
+    In Python, or as a YAML file of the same keys (`strategies/ircot/card.yaml`).
+    """
 
     paper: str
     decides: tuple[str, ...]
     clauses: tuple[Clause, ...]
+
+
+def read_card(path: Path) -> FidelityCard:
+    """The card in a YAML file. Raises `ConfigError` for one that is missing, or is no card."""
+    try:
+        return TypeAdapter(FidelityCard).validate_python(read_yaml_file(path, "fidelity card"))
+    except ValidationError as error:
+        raise ConfigError(f"fidelity card {str(path)!r}: {setting_problems(error, lambda _: ())}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +130,10 @@ class StrategySpec:
     `gold_minus_one` is given all but one of them, and questions with fewer than two are not asked;
     `gold_plus_distractors` is given them among as many other documents as its setting `distractors` says; `none` never
     retrieves. `tier` is the highest fidelity to the paper that it can run at (None: a baseline or control, with
-    no paper's arithmetic to be faithful to). `roles`: what it asks a model for, under any settings (ledger role ->
-    question). `prompts`: its own prompts, whose hash is part of a run's identity. `uses_external`: whether, under given
-    params, it searches the external source; `trained`: which trained model it then asks (None: none).
+    no paper's arithmetic to be faithful to). `card`: the fidelity card, or the YAML file that holds it. `roles`: what
+    it asks a model for, under any settings (ledger role -> question). `prompts`: its own prompts, whose hash is part of
+    a run's identity. `uses_external`: whether, under given params, it searches the external source; `trained`: which
+    trained model it then asks (None: none).
     """
 
     name: str
@@ -130,11 +144,16 @@ class StrategySpec:
     evidence: Evidence = "index"
     needs_model: bool = True
     tier: Tier | None = None
-    card: FidelityCard | None = None
+    card: FidelityCard | Path | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
     prompts: tuple[str, ...] = ()
     uses_external: Callable[[Any], bool] = lambda _: False
     trained: Callable[[Any], TrainedModel | None] = lambda _: None
+
+    @property
+    def fidelity(self) -> FidelityCard | None:
+        """The card, read now where a file holds it: a run never asks. None for a baseline or control."""
+        return read_card(self.card) if isinstance(self.card, Path) else self.card
 
     @property
     def prompts_sha(self) -> str:

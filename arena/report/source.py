@@ -25,7 +25,7 @@ Badge = Literal["comparable", "near", "reference only"]
 
 
 @dataclass(frozen=True, slots=True)
-class FidelityCard:
+class StrategyCard:
     """A strategy of the run beside its paper. `clauses`: (what the paper says, what is done here, why it differs)."""
 
     strategy: str
@@ -78,7 +78,7 @@ class PageSource:
     records: Callable[[], Iterator[RunRecord]]
     verdicts: Callable[[], Iterator[Verdict]]
     prices: PriceTable | None = None
-    cards: Sequence[FidelityCard] = ()
+    cards: Sequence[StrategyCard] = ()
     papers: Sequence[PaperComparison] = ()
     reproduce: Sequence[str] = ()
     live: bool = False

@@ -19,7 +19,7 @@ from arena.leaderboard.build import Leaderboard, read_leaderboard
 from arena.metrics.failures import FailureFinding
 from arena.plan import Key
 from arena.report.html import render
-from arena.report.source import FidelityCard, PageSource, PaperComparison
+from arena.report.source import PageSource, PaperComparison, StrategyCard
 from arena.scoring import CellScores, ScoreTable, Usage
 from arena.store import FINISHED, QUESTIONS, REPORT, SCORES, RunStore, key_of, replace_text
 from arena.store.runs import is_imported
@@ -136,7 +136,7 @@ def page_source(store: RunStore, reporter: Reporter, *, dataset: Dataset | None 
     )
 
 
-def fidelity_cards(board: Leaderboard) -> tuple[FidelityCard, ...]:
+def fidelity_cards(board: Leaderboard) -> tuple[StrategyCard, ...]:
     """The card of each strategy of a run; one that is not installed any more has none."""
     cards = []
     for name in dict.fromkeys(cell.strategy for cell in board.cells):
@@ -145,7 +145,7 @@ def fidelity_cards(board: Leaderboard) -> tuple[FidelityCard, ...]:
         except ArenaError:
             continue
         clauses = tuple((one.says, one.status, one.how) for one in facts.clauses)
-        cards.append(FidelityCard(name, facts.summary, facts.paper, facts.tier, clauses))
+        cards.append(StrategyCard(name, facts.summary, facts.paper, facts.tier, clauses))
     return tuple(cards)
 
 

@@ -13,7 +13,8 @@ from this one graph.
 
 from __future__ import annotations
 
-from strategies.adaptive.card import CARD
+from pathlib import Path
+
 from strategies.adaptive.graph import FIGURE, TEMPLATES, build
 from strategies.adaptive.params import LABELS, AdaptiveParams, Label
 from strategies.base import StrategySpec
@@ -29,7 +30,7 @@ ADAPTIVE = StrategySpec(
     build,
     params=AdaptiveParams,
     tier="T2",
-    card=CARD,
+    card=Path(__file__).with_name("card.yaml"),
     roles={"classify": "how much must be looked up to answer the question", **IRCOT_ROLES},
     prompts=(*TEMPLATES, *IRCOT_TEMPLATES),
     trained=lambda params: params.trained,

@@ -7,8 +7,9 @@ probabilities, or a calibrated cross-encoder) and T2 (the released T5 evaluator)
                                           -> rewrite -> search -> select_external ->
 """
 
+from pathlib import Path
+
 from strategies.base import StrategySpec
-from strategies.corrective.card import CARD
 from strategies.corrective.evaluator import TEMPLATES
 from strategies.corrective.graph import FIGURE, build
 from strategies.corrective.params import CorrectiveParams
@@ -23,7 +24,7 @@ CORRECTIVE = StrategySpec(
     build,
     params=CorrectiveParams,
     tier="T2",
-    card=CARD,
+    card=Path(__file__).with_name("card.yaml"),
     roles={
         "evaluate": "whether a retrieved passage helps to answer the question",
         "refine": "whether a strip of a retrieved passage does",

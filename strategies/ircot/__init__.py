@@ -10,8 +10,9 @@ A contestant of its own, and the multi-step strategy of Adaptive-RAG.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from strategies.base import StrategySpec
-from strategies.ircot.card import CARD
 from strategies.ircot.graph import FIGURE, ROLES, IrcotParams, build
 from strategies.ircot.prompt import TEMPLATES
 
@@ -24,7 +25,7 @@ IRCOT = StrategySpec(
     build,
     params=IrcotParams,
     tier="T0",
-    card=CARD,
+    card=Path(__file__).with_name("card.yaml"),
     roles=ROLES,
     prompts=TEMPLATES,
 )

@@ -12,8 +12,9 @@ selfrag_llama2 models, which emit them as tokens (T2).
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from strategies.base import StrategySpec
-from strategies.self_rag.card import CARD
 from strategies.self_rag.checkpoint import TEMPLATES as CHECKPOINT_TEMPLATES
 from strategies.self_rag.graph import FIGURE, build
 from strategies.self_rag.params import SelfRagParams
@@ -28,7 +29,7 @@ SELF_RAG = StrategySpec(
     build,
     params=SelfRagParams,
     tier="T2",
-    card=CARD,
+    card=Path(__file__).with_name("card.yaml"),
     roles={
         "decide_retrieve": "whether to look something up before the next segment",
         "judge_relevance": "whether a passage helps with the question",

@@ -11,7 +11,7 @@ from arena.leaderboard.build import Leaderboard
 from arena.report.figures import Phrase, Quotes, path_of, ratio_text
 from arena.report.names import Mark
 from arena.report.section import Entry, Grid
-from arena.report.source import FidelityCard, PaperComparison
+from arena.report.source import PaperComparison, StrategyCard
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +107,12 @@ RATIO = "ratio"
 class CardView:
     """A fidelity card. `ran_at`: cell -> the tier its judgements were of, where it has one."""
 
-    card: FidelityCard
+    card: StrategyCard
     ran_at: tuple[tuple[Mark, str], ...]
     grid: Grid
 
 
-def card_views(board: Leaderboard, marks: Sequence[Mark], cards: Sequence[FidelityCard]) -> tuple[CardView, ...]:
+def card_views(board: Leaderboard, marks: Sequence[Mark], cards: Sequence[StrategyCard]) -> tuple[CardView, ...]:
     """One per card, in their order."""
     return tuple(
         CardView(

@@ -47,7 +47,7 @@ class Reader:
 
 @_strict
 @dataclass(frozen=True, slots=True)
-class Retriever:
+class PaperRetriever:
     """How passages are found. `embedders`: names of the embedder, where it is dense retrieval (else no mode is it).
 
     `k`: passages of one retrieval; None where the paper's `k_said` is no one number.
@@ -103,7 +103,7 @@ class PaperSettings:
 
     counterparts: tuple[Counterpart, ...]
     reader: Reader
-    retriever: Retriever | None
+    retriever: PaperRetriever | None
     corpus: Corpus | None
     questions: Questions
     measure: Measure
@@ -168,7 +168,7 @@ def settings_of(number: PublishedNumber) -> SettingsOf:
     return PaperSettings(
         system.counterparts,
         _first(Reader, paper.reader, figure),
-        _first(Retriever, paper.retriever, figure) if system.retrieves else None,
+        _first(PaperRetriever, paper.retriever, figure) if system.retrieves else None,
         _first(Corpus, paper.corpus, figure) if system.retrieves else None,
         _first(Questions, paper.questions, figure),
         _first(Measure, paper.measure, figure),

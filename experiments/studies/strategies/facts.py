@@ -60,7 +60,7 @@ class StrategyFacts:
 
 def facts_of(spec: StrategySpec) -> StrategyFacts:
     """Read a spec."""
-    card = spec.card
+    card = spec.fidelity
     return StrategyFacts(
         name=spec.name,
         summary=spec.summary,

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 from arena.leaderboard.build import build_leaderboard
 from arena.report.figures import Phrase
-from arena.report.source import FidelityCard, PageSource, PaperComparison
+from arena.report.source import PageSource, PaperComparison, StrategyCard
 from arena.scoring import score_records
 from arena.types import Dataset, RunRecord
 
@@ -19,7 +19,7 @@ def page_of(
     *,
     run_id: str = "r1",
     live: bool = False,
-    cards: Sequence[FidelityCard] = (),
+    cards: Sequence[StrategyCard] = (),
     papers: Sequence[PaperComparison] = (),
 ) -> PageSource:
     """A run of these records, ready to be shown."""

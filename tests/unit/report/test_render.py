@@ -11,7 +11,7 @@ import pytest
 from arena.leaderboard.build import Leaderboard
 from arena.report.figures import resolve, rule_named
 from arena.report.html import render
-from arena.report.source import FidelityCard, PageSource, PaperComparison
+from arena.report.source import PageSource, PaperComparison, StrategyCard
 from arena.types import Cell, Dataset, Document, Question
 from tests.samples import answered, cell, failed, small_dataset
 from tests.unit.leaderboard.contests import ORACLE, run_of, sixty_questions, three_cells
@@ -47,7 +47,7 @@ def hostile() -> PageSource:
     other = replace(of, params={"note": "</script><script>alert(2)</script>"})
     records = [answered("q1", f"{SCRIPT}{LINK}", ("d1", "d2"), of=of), answered("q2", BACKWARDS, ("d1",), of=other),
                failed("q3", of=of)]  # fmt: skip
-    card = FidelityCard(of.strategy, LINK, SCRIPT, "T1", ((SCRIPT, LINK, BACKWARDS),))
+    card = StrategyCard(of.strategy, LINK, SCRIPT, "T1", ((SCRIPT, LINK, BACKWARDS),))
     paper = PaperComparison(SCRIPT, LINK, "d", "s", "EM", "ratio", 0.5, of.key, None, "near", (LINK,), source=LINK)
     return page_of(dataset, records, run_id=f"r{SCRIPT}", cards=(card,), papers=(paper,))
 

@@ -71,7 +71,7 @@ def test_the_prompt_shows_each_label_twice_and_ends_with_the_choice() -> None:
 
 @pytest.mark.parametrize("name", ["ircot", "adaptive"])
 def test_the_card_gives_a_reason_for_every_clause(name: str) -> None:
-    card = find_variant(name).spec.card
+    card = find_variant(name).spec.fidelity
     assert card is not None
     assert "arXiv" in card.paper
     assert all(clause.says.endswith(".") and clause.how for clause in card.clauses)

@@ -22,6 +22,7 @@ def test_the_graph_is_the_figure_and_holds_the_one_retrieve_node(checkpoint: boo
 
 def test_it_is_in_the_table_and_its_card_says_what_became_of_each_clause() -> None:
     assert STRATEGIES["self_rag"] is SELF_RAG
-    assert SELF_RAG.card is not None
-    assert {clause.status for clause in SELF_RAG.card.clauses} == set(get_args(Status))
-    assert all(clause.how for clause in SELF_RAG.card.clauses)
+    card = SELF_RAG.fidelity
+    assert card is not None
+    assert {clause.status for clause in card.clauses} == set(get_args(Status))
+    assert all(clause.how for clause in card.clauses)

@@ -19,17 +19,17 @@ from experiments.studies.papers.settings import (
     Corpus,
     Counterpart,
     Measure,
+    PaperRetriever,
     PaperSettings,
     Questions,
     Reader,
-    Retriever,
 )
 from tests.unit.experiments.studies.papers.paper_cells import board, figure, summary
 
 PAPER = PaperSettings(
     (Counterpart("self_rag"),),
     Reader("Tern-7B", frozenset({"tern-7b"}), frozenset({"tern-latest"})),
-    Retriever("Gull, dense", 10, "10", frozenset({"gull-base"})),
+    PaperRetriever("Gull, dense", 10, "10", frozenset({"gull-base"})),
     Corpus("5,000 paragraphs", 5_000),
     Questions("all 200 questions", 200, "all"),
     Measure("exact match", "answer_em"),
@@ -71,9 +71,9 @@ CHANGES = (
     Change("reader", row=of_row(llm="openai:birds/Tern-13B")),
     Change("retriever", row=of_params(embedder="sea/auk-base")),
     Change("retriever", row=of_row(retrieval_mode="hybrid")),
-    Change("retriever", paper=of_paper(retriever=Retriever("BM25", 10, "10"))),
+    Change("retriever", paper=of_paper(retriever=PaperRetriever("BM25", 10, "10"))),
     Change("k", row=of_params(k=5)),
-    Change("k", paper=of_paper(retriever=Retriever("Gull", None, "5 or 10", frozenset({"gull-base"})))),
+    Change("k", paper=of_paper(retriever=PaperRetriever("Gull", None, "5 or 10", frozenset({"gull-base"})))),
     Change("corpus", board=of_dataset(n_documents=4_999)),
     Change("corpus", row=of_params(chunk_tokens=100)),
     Change("corpus", row=of_params(external_corpus="ds_1")),

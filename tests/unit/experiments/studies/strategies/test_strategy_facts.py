@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 import pytest
 from pydantic import Field
 
+from arena.errors import ConfigError
 from experiments.studies.strategies.facts import facts_of, mermaid, settings_of
 from strategies import STRATEGIES, Params, StrategySpec
 from strategies.base import Clause, FidelityCard
@@ -95,8 +98,24 @@ def test_every_setting_names_its_meaning_and_source(spec: StrategySpec) -> None:
 
 @pytest.mark.parametrize("spec", STRATEGIES.values(), ids=STRATEGIES.keys())
 def test_a_strategy_with_a_tier_has_a_card(spec: StrategySpec) -> None:
-    assert (spec.tier is None) == (spec.card is None)
-    if spec.card is not None:
-        assert spec.card.decides
-        assert {clause.status for clause in spec.card.clauses} >= {"implemented"}
-        assert all(clause.says.strip() and clause.how.strip() for clause in spec.card.clauses)
+    card = spec.fidelity
+    assert (spec.tier is None) == (card is None)
+    if card is not None:
+        assert card.decides
+        assert {clause.status for clause in card.clauses} >= {"implemented"}
+        assert all(clause.says.strip() and clause.how.strip() for clause in card.clauses)
+
+
+def test_a_card_in_a_file_is_read_when_it_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "card.yaml"
+    filed = replace(ODD, card=file)
+    with pytest.raises(ConfigError, match="no fidelity card file"):
+        facts_of(filed)
+    file.write_text("paper: P\ndecides: []\nclauses: [{says: It routes., status: done, how: by a prompt}]\n")
+    with pytest.raises(ConfigError, match=r"card\.yaml.*clauses\.0\.status"):
+        facts_of(filed)
+    file.write_text(
+        "paper: A. Author, A Paper, 2024\ndecides: ['route: which way']\n"
+        "clauses: [{says: It routes., status: adapted, how: by a prompt}]\n"
+    )
+    assert filed.fidelity == CARD
