@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from arena.errors import DatasetError, RunStoreError
 from arena.judges.labels import read_labels
 from arena.leaderboard.build import Leaderboard, build_leaderboard
 from arena.leaderboard.validity import index_facts
+from arena.metrics import Case
 from arena.plan import Key, RunPlan
 from arena.prices import PriceTable
 from arena.scoring import ScoreTable, score_records, usage_of
@@ -171,6 +172,16 @@ def documents_of(run: PastRun) -> dict[str, Document]:
             _check(run.store, replace(second, name=name), was)
         documents |= {document.doc_id: document for document in second.documents}
     return documents
+
+
+def cases_of(run: PastRun) -> Iterator[Case]:
+    """The planned records with what each is scored against, in the order of the journal."""
+    planned, documents = set(run.plan.keys()), documents_of(run)
+    questions = {one.question_id: one for one in run.dataset.questions}
+    for record in run.store.records():
+        if key_of(record) in planned:
+            question_id = record.question_id
+            yield Case(record, questions[question_id], run.dataset.gold[question_id], documents)
 
 
 def rescore(store: RunStore, reporter: Reporter) -> Leaderboard:

@@ -249,5 +249,10 @@ def print_table(table: Table, notes: Iterable[str], console: Console) -> None:
     if not console.is_terminal:
         console = type(console)(file=console.file, width=max(console.width, natural_chars(table, console)))
     console.print(table)
+    print_below(notes, console)
+
+
+def print_below(notes: Iterable[str], console: Console) -> None:
+    """Sentences below a table."""
     for note in notes:
         console.print(note, markup=False, highlight=False, style="dim", soft_wrap=True)

@@ -30,19 +30,8 @@ from arena.scoring import usage_of
 from arena.store import RunStore
 from arena.store.runs import resume_command
 from arena.types import RunRecord, ShownDocument
-from experiments.run.scoring import PastRun, documents_of, open_past_run, score_run
+from experiments.run.scoring import PastRun, cases_of, open_past_run, score_run
 from experiments.studies.review.sheet import guarded, sheet_text
-
-
-def cases_of(run: PastRun) -> Iterator[Case]:
-    """The planned records, in the order of the journal."""
-    planned = set(run.plan.keys())
-    documents = documents_of(run)
-    questions = {one.question_id: one for one in run.dataset.questions}
-    for record in run.store.records():
-        if (record.cell.key, record.question_id) in planned:
-            question_id = record.question_id
-            yield Case(record, questions[question_id], run.dataset.gold[question_id], documents)
 
 
 def file_stem(cell_key: str) -> str:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from rich import box
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from arena.errors import UnknownNameError
 from arena.report.figures import UNDEFINED, metric_text
 from arena.report.source import PaperComparison
 from experiments.studies.papers.numbers import PublishedNumber, published_numbers
-from experiments.terminal.tables import Console, as_json, print_table
+from experiments.terminal.tables import Console, as_json, print_below, print_table
 
 _DOUBTED = "?"
 _INSIDE = {True: ", inside", False: ", outside", None: ""}
@@ -23,52 +22,41 @@ _INSIDE = {True: ", inside", False: ", outside", None: ""}
 def print_comparisons(rows: Sequence[PaperComparison], console: Console, *, json: bool) -> None:
     """Print a line per published figure that has a cell, then what differs, what is doubted and what has none."""
     if json:
-        console.out(as_json({"comparisons": [_fields(row) for row in rows]}), highlight=False)
+        fields = [asdict(row) | {"ours": row.ours.model_dump(mode="json") if row.ours else None} for row in rows]
+        console.out(as_json({"comparisons": fields}), highlight=False)
         return
     beside = [row for row in rows if row.cell is not None]
     if not beside:
-        console.print(_nothing(rows), markup=False, highlight=False, soft_wrap=True)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for heading in ("paper", "table", "system", "metric"):
-        table.add_column(heading)
-    table.add_column("published", justify="right")
-    for heading in ("ours", "cell", "badge", "differs in"):
-        table.add_column(heading)
+        nothing = (
+            "No cell of this run is a system of the papers that used a dataset of this name."
+            if rows
+            else "No paper that is listed here used a dataset of this name (arena papers list): there is nothing to "
+            "compare."
+        )
+        console.print(nothing, markup=False, highlight=False, soft_wrap=True)
+        print_below(_uncompared(rows), console)
+        return
+    published = Column("published", justify="right")
+    table = _table("paper", "table", "system", "metric", published, "ours", "cell", "badge", "differs in")
     for row in beside:
-        published = f"{row.published:.3g}{_DOUBTED if row.suspicious else ''}"
-        cell = (row.cell or "").rpartition("/")[0]
-        names = (row.paper, row.table, row.system, row.metric, published)
-        table.add_row(*map(Text, (*names, metric_text(row.ours), cell, _badge(row), _settings(row))))
-    if beside:
-        print_table(table, _notes(rows), console)
-    else:
-        for note in _uncompared(rows):
-            console.print(note, markup=False, highlight=False, style="dim", soft_wrap=True)
+        theirs = f"{row.published:.3g}{_DOUBTED if row.suspicious else ''}"
+        cell, badge = (row.cell or "").rpartition("/")[0], f"{row.badge}{_INSIDE[row.inside]}"
+        differs = ", ".join(one.partition(":")[0] for one in row.differs)
+        names = (row.paper, row.table, row.system, row.metric, theirs)
+        table.add_row(*map(Text, (*names, metric_text(row.ours), cell, badge, differs)))
+    print_table(table, _notes(rows), console)
 
 
-def _badge(row: PaperComparison) -> str:
-    return f"{row.badge}{_INSIDE[row.inside]}"
-
-
-def _settings(row: PaperComparison) -> str:
-    """The names of those that are not the paper's."""
-    return ", ".join(one.partition(":")[0] for one in row.differs)
-
-
-def _fields(row: PaperComparison) -> dict[str, Any]:
-    return asdict(row) | {"ours": row.ours.model_dump(mode="json") if row.ours else None}
-
-
-def _nothing(rows: Sequence[PaperComparison]) -> str:
-    if rows:
-        return "No cell of this run is a system of the papers that used a dataset of this name."
-    return "No paper that is listed here used a dataset of this name (arena papers list): there is nothing to compare."
+def _table(*headings: Column | str) -> Table:
+    return Table(*headings, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
 def _notes(rows: Sequence[PaperComparison]) -> Iterator[str]:
-    for name, settings in _grouped(row for row in rows if row.cell is not None).items():
-        if settings:
-            yield f"{name}: {'; '.join(settings)}"
+    settings: dict[str, dict[str, None]] = {}  # of all figures of a system, each once
+    for row in rows:
+        if row.cell is not None and row.differs:
+            settings.setdefault(f"{row.paper}, {row.system}", {}).update(dict.fromkeys(row.differs))
+    yield from (f"{name}: {'; '.join(differing)}" for name, differing in settings.items())
     yield "What differs is written as setting: theirs / ours. Prompts and decoding are not compared, and differ."
     if any(row.inside is not None for row in rows):
         yield (
@@ -91,22 +79,19 @@ def _uncompared(rows: Sequence[PaperComparison]) -> Iterator[str]:
         yield f"not compared: {paper}: {', '.join(names)} ({why})"
 
 
-def _grouped(rows: Iterator[PaperComparison]) -> dict[str, tuple[str, ...]]:
-    """Paper and system -> everything that differs in any of its figures, each once."""
-    found: dict[str, dict[str, None]] = {}
-    for row in rows:
-        found.setdefault(f"{row.paper}, {row.system}", {}).update(dict.fromkeys(row.differs))
-    return {name: tuple(settings) for name, settings in found.items()}
-
-
-def list_numbers(paper: str | None = None, dataset: str | None = None) -> tuple[PublishedNumber, ...]:
+def list_numbers(paper: str | None = None, dataset: str | None = None) -> list[PublishedNumber]:
     """The published figures of papers and datasets whose names contain `paper` and `dataset`, whatever their case.
 
     Raises:
         UnknownNameError: no paper, or no dataset of the papers found, has such a name.
     """
-    found = _named("paper", paper, published_numbers())
-    return _named("dataset", dataset, found)
+    found = list(published_numbers())
+    for what, part in (("paper", paper), ("dataset", dataset)):
+        names = {getattr(one, what) for one in found}
+        found = [one for one in found if (part or "").casefold() in getattr(one, what).casefold()]
+        if part is not None and not found:
+            raise UnknownNameError(f"{what} with published figures", part, names)
+    return found
 
 
 def print_numbers(numbers: Sequence[PublishedNumber], console: Console, *, json: bool) -> None:
@@ -114,11 +99,8 @@ def print_numbers(numbers: Sequence[PublishedNumber], console: Console, *, json:
     if json:
         console.out(as_json({"numbers": [asdict(one) for one in numbers]}), highlight=False)
         return
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for heading in ("paper", "table", "dataset", "system", "reader", "metric"):
-        table.add_column(heading)
-    table.add_column("value", justify="right")
-    table.add_column("unit")
+    value = Column("value", justify="right")
+    table = _table("paper", "table", "dataset", "system", "reader", "metric", value, "unit")
     for one in numbers:
         mark = _DOUBTED if one.suspicious else ""
         names = (one.paper, one.table, one.dataset, one.system, one.llm, one.metric)
@@ -136,12 +118,3 @@ def _suspicious_numbers(numbers: Sequence[PublishedNumber]) -> list[str]:
     ]
     sources = dict.fromkeys(one.source for one in numbers)
     return [*notes, f"{len(numbers)} figures from {len(sources)} places; --json gives the source of each."]
-
-
-def _named(what: str, part: str | None, numbers: Sequence[PublishedNumber]) -> tuple[PublishedNumber, ...]:
-    if part is None:
-        return tuple(numbers)
-    found = tuple(one for one in numbers if part.casefold() in getattr(one, what).casefold())
-    if not found:
-        raise UnknownNameError(f"{what} with published figures", part, {getattr(one, what) for one in numbers})
-    return found

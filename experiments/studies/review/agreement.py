@@ -23,7 +23,7 @@ from arena.store import LABELS, REVIEW, SCORES, RunStore, write_review
 from arena.types import JudgeMetric
 from experiments.run.scoring import PastRun, conclude_run
 from experiments.studies.review.reading import Rating, merge_ratings, rating_lines, read_judged, read_ratings
-from experiments.studies.review.sheet import CORRECT, CRITERIA, SUPPORTED, Mark, open_finished, review_rows, run_tag
+from experiments.studies.review.sheet import CORRECT, SUPPORTED, Mark, criteria, open_finished, review_rows, run_tag
 from experiments.terminal.progress import Reporter
 
 Voices = Mapping[str, Mark]
@@ -222,16 +222,16 @@ def import_sheets(run_folder: Path, sheets: Sequence[Path], reporter: Reporter, 
     run = open_finished(run_folder, data_at)
     store = run.store
     rows = {row.row_id: row for row in review_rows(run)}
-    judged = read_judged(sheets, rows, run_tag(run))
-    if not judged.ratings:
+    given, n_blank = read_judged(sheets, rows, run_tag(run))
+    if not given:
         raise DatasetError("no row is judged: write y, n or na into the columns of the criteria")
     with store.holding():
-        merged = merge_ratings(read_ratings(store), judged.ratings)
-        current = [rating for rating in merged.ratings if rating.row_id in rows]
+        ratings, became = merge_ratings(read_ratings(store), given)
+        current = [rating for rating in ratings if rating.row_id in rows]
         reviewed, ties = _labels(current)
         before = labels_by_place(store.labels_text() or "", _writing(run), str(store.folder / LABELS))
         labels = reviewed_labels(before, reviewed)
-        write_review(store.folder, rating_lines(merged.ratings))
+        write_review(store.folder, rating_lines(ratings))
         store.write_labels(label_lines(labels))
         store.note_kept(REVIEW, LABELS)
         conclude_run(store, reporter, dataset=run.dataset)
@@ -239,15 +239,13 @@ def import_sheets(run_folder: Path, sheets: Sequence[Path], reporter: Reporter, 
     return Review(
         run_id=store.run_id,
         raters=_counted(current),
-        n_blank=judged.n_blank,
-        added=merged.added,
-        replaced=merged.replaced,
-        unchanged=merged.unchanged,
+        n_blank=n_blank,
+        **became,
         labels=len(reviewed),
         ties=ties,
         overruled=sum(_overrules(label, before) for label in reviewed),
-        outdated=len(merged.ratings) - len(current),
-        criteria=tuple(review_criterion(criterion.name, current, scores) for criterion in CRITERIA),
+        outdated=len(ratings) - len(current),
+        criteria=tuple(review_criterion(criterion.name, current, scores) for criterion in criteria()),
     )
 
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -22,8 +23,6 @@ from arena.report.question import visible_text
 from arena.store import REVIEW, RunStore, review_text
 from experiments.studies.review.sheet import (
     ANSWER,
-    COLUMNS,
-    MARK_COLUMNS,
     NOTE,
     QUESTION,
     RATER,
@@ -31,6 +30,8 @@ from experiments.studies.review.sheet import (
     ROW_ID,
     Mark,
     ReviewRow,
+    columns,
+    mark_columns,
     restored,
     same_text,
 )
@@ -46,16 +47,7 @@ class SheetRow:
     cells: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """A CSV file by its header."""
-
-    path: Path
-    columns: tuple[str, ...]
-    rows: tuple[SheetRow, ...]
-
-
-def read_sheet(path: Path, required: Sequence[str], known: Sequence[str]) -> Sheet:
+def read_sheet(path: Path, required: Sequence[str], known: Sequence[str]) -> list[SheetRow]:
     """Read a sheet that a spreadsheet may have saved with another separator, order of columns or line ends.
 
     Args:
@@ -73,14 +65,14 @@ def read_sheet(path: Path, required: Sequence[str], known: Sequence[str]) -> She
     while header and not header[-1]:
         header.pop()
     _check_header(path, header, required, known)
-    rows = []
+    rows: list[SheetRow] = []
     for line, cells in lines[1:]:
         if not any(cell.strip() for cell in cells):
             continue
         if surplus := [cell for cell in cells[len(header) :] if cell.strip()]:
             raise DatasetError(f"{path}, line {line}: {surplus[0]!r} stands beyond the last column, {header[-1]}")
         rows.append(SheetRow(line, dict(zip(header, [*cells, *[""] * len(header)], strict=False))))
-    return Sheet(path, tuple(header), tuple(rows))
+    return rows
 
 
 def _check_header(path: Path, header: Sequence[str], required: Sequence[str], known: Sequence[str]) -> None:
@@ -165,26 +157,24 @@ def rating_lines(ratings: Iterable[Rating]) -> str:
     return "".join(json.dumps(asdict(one)) + "\n" for one in ordered)
 
 
-@dataclass(frozen=True, slots=True)
-class MergedRatings:
-    """Ratings of a run after an import. `added`, `replaced`, `unchanged`: answers, by rater, that the import rated."""
-
-    ratings: tuple[Rating, ...]
-    added: Mapping[str, int]
-    replaced: Mapping[str, int]
-    unchanged: Mapping[str, int]
+Became = Literal["added", "replaced", "unchanged"]
+"""What an import did to a rater's ratings of an answer."""
 
 
-def merge_ratings(before: Sequence[Rating], imported: Sequence[Rating]) -> MergedRatings:
-    """All that a rater says of an answer now stands in place of all that the same rater said of it before."""
+def merge_ratings(
+    before: Sequence[Rating], imported: Sequence[Rating]
+) -> tuple[list[Rating], dict[Became, dict[str, int]]]:
+    """All that a rater says of an answer now stands in place of all that the same rater said of it before.
+
+    Also what became of the answers that the import rated: how many, by rater.
+    """
     old, new = _by_rater(before), _by_rater(imported)
-    counts: dict[str, dict[str, int]] = {"added": {}, "replaced": {}, "unchanged": {}}
+    counts: dict[Became, dict[str, int]] = {"added": {}, "replaced": {}, "unchanged": {}}
     for (rater, row_id), ratings in new.items():
         known = old.get((rater, row_id))
-        became = "added" if known is None else "unchanged" if known == ratings else "replaced"
+        became: Became = "added" if known is None else "unchanged" if known == ratings else "replaced"
         counts[became][rater] = counts[became].get(rater, 0) + 1
-    kept = old | new
-    return MergedRatings(tuple(one for ratings in kept.values() for one in ratings), **counts)
+    return [one for ratings in (old | new).values() for one in ratings], counts
 
 
 def _by_rater(ratings: Iterable[Rating]) -> dict[tuple[str, str], list[Rating]]:
@@ -209,16 +199,8 @@ _LISTED = 20
 _QUOTED_CHARS = 120
 
 
-@dataclass(slots=True)
-class SheetContents:
-    """What sheets hold. `n_blank`: rows without a mark, which say nothing."""
-
-    ratings: list[Rating] = field(default_factory=list)
-    n_blank: int = 0
-
-
-def read_judged(paths: Sequence[Path], rows: Mapping[str, ReviewRow], tag: str) -> SheetContents:
-    """The ratings in several sheets, in their order.
+def read_judged(paths: Sequence[Path], rows: Mapping[str, ReviewRow], tag: str) -> tuple[list[Rating], int]:
+    """The ratings in several sheets, in their order; and how many rows have no mark, and so say nothing.
 
     Who rates is said in the column `rater`, or else by the name of the file. Where one rater judges a row more than
     once, these are repeats.
@@ -233,28 +215,28 @@ def read_judged(paths: Sequence[Path], rows: Mapping[str, ReviewRow], tag: str) 
     """
     if twice := [path for path, count in Counter(path.resolve() for path in paths).items() if count > 1]:
         raise DatasetError(f"{twice[0]}: is given twice; for repeats, hand in one sheet for each")
-    judged, problems, repeats = SheetContents(), list[str](), Counter[tuple[str, str]]()
+    ratings: list[Rating] = []
+    problems: list[str] = []
+    n_blank, repeats = 0, Counter[tuple[str, str]]()
     for path in paths:
-        sheet = read_sheet(path, (ROW_ID, QUESTION, ANSWER), COLUMNS)
-        for row in sheet.rows:
-            found = _problems(sheet, row, rows, tag)
-            problems += found
-            marks = {} if found else _marks(row)
-            if found or not marks:
-                judged.n_blank += not found
+        for row in read_sheet(path, (ROW_ID, QUESTION, ANSWER), columns()):
+            if found := _problems(path, row, rows, tag):
+                problems += found
+                continue
+            marks = _marks(row)
+            if not marks:
+                n_blank += 1
                 continue
             shown = rows[_row_id(row)]
             rater = visible_text(" ".join(restored(row.cells.get(RATER, "")).split()) or path.stem)
-            place = (rater, shown.row_id)
+            repeat = repeats[rater, shown.row_id]
             note = restored(row.cells.get(NOTE, "")).strip()
-            judged.ratings.append(
-                Rating(shown.row_id, shown.cell, shown.question_id, rater, repeats[place], marks, note)
-            )
-            repeats[place] += 1
+            ratings.append(Rating(shown.row_id, shown.cell, shown.question_id, rater, repeat, marks, note))
+            repeats[rater, shown.row_id] += 1
     if problems:
         more = f"\nand {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
         raise DatasetError("\n".join(problems[:_LISTED]) + f"{more}\nnothing was imported")
-    return judged
+    return ratings, n_blank
 
 
 def _row_id(row: SheetRow) -> str:
@@ -262,15 +244,15 @@ def _row_id(row: SheetRow) -> str:
 
 
 def _marks(row: SheetRow) -> dict[str, Mark]:
-    written = {name: row.cells.get(name, "").strip().lower() for name in MARK_COLUMNS}
+    written = {name: row.cells.get(name, "").strip().lower() for name in mark_columns()}
     return {name: READ_AS[mark] for name, mark in written.items() if mark}
 
 
-def _problems(sheet: Sheet, row: SheetRow, rows: Mapping[str, ReviewRow], tag: str) -> list[str]:
+def _problems(path: Path, row: SheetRow, rows: Mapping[str, ReviewRow], tag: str) -> list[str]:
     """What is wrong with one row, with file, line, column and value."""
 
     def at(column: str, problem: str) -> str:
-        return f"{sheet.path}, line {row.line}, column {column}: {_quoted(row.cells[column])} {problem}"
+        return f"{path}, line {row.line}, column {column}: {_quoted(row.cells[column])} {problem}"
 
     row_id = _row_id(row)
     shown = rows.get(row_id)
@@ -285,7 +267,7 @@ def _problems(sheet: Sheet, row: SheetRow, rows: Mapping[str, ReviewRow], tag: s
     ]
     return found + [
         at(column, "is none of y, n, na, and not empty")
-        for column in MARK_COLUMNS
+        for column in mark_columns()
         if (mark := row.cells.get(column, "").strip().lower()) and mark not in READ_AS
     ]
 

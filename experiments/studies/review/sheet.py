@@ -14,11 +14,12 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from arena.errors import ConfigError
-from arena.files import write_whole
+from arena.files import read_yaml_file, write_whole
 from arena.identity import short_hash
 from arena.judges.subject import subject_of
 from arena.metrics.case import Case
@@ -26,8 +27,8 @@ from arena.plan import Key
 from arena.sampling import sample
 from arena.store import RunStore, key_of
 from arena.store.runs import require_finished
-from arena.types import well_formed
-from experiments.run.scoring import PastRun, documents_of, open_past_run
+from arena.types import Answer, well_formed
+from experiments.run.scoring import PastRun, cases_of, open_past_run
 
 Mark = Literal["y", "n", "na"]
 
@@ -37,73 +38,35 @@ READ_AS: Mapping[str, Mark] = {"y": "y", "yes": "y", "n": "n", "no": "n", "na": 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One column of the sheet. `yes`: what `y` means; `not_applicable`: when to write `na` (empty: never)."""
+    """One column of the sheet. `meaning`: of `y`; `not_applicable`: when to write `na` (empty: never)."""
 
     name: str
-    yes: str
+    meaning: str
     not_applicable: str = ""
 
 
 CORRECT, SUPPORTED = "correct", "every_statement_supported"
+"""Names of the two criteria that metrics ask for too."""
 
-CRITERIA: tuple[Criterion, ...] = (
-    Criterion(
-        "right_format",
-        "The answer has the form that the question asks for: a name, date or number and no more for a short question, "
-        "connected prose for a summary. No left-over of a prompt, no list where none was asked for.",
-        "the answer abstains",
-    ),
-    Criterion(
-        "answers_this_question",
-        "It answers the question that was put, and not a part of it or another one. It need not be right.",
-        "the answer abstains",
-    ),
-    Criterion(
-        CORRECT,
-        "It says what a gold answer says. Other words, a fuller name or another notation are no error; an addition "
-        "that is wrong is one.",
-        "the answer abstains, or there is no gold answer",
-    ),
-    Criterion(
-        SUPPORTED,
-        "Every statement of the answer is stated in, or follows from, the passages shown. What is true and not in "
-        "them is not supported.",
-        "the answer states nothing",
-    ),
-    Criterion(
-        "sources_used_rightly",
-        "Every passage that the answer cites carries what it is cited for.",
-        "the answer cites nothing",
-    ),
-    Criterion(
-        "abstains_when_it_should",
-        "It abstains and the passages do not hold the answer, or it answers and they do.",
-    ),
-)
 
-_HOW = """\
-How to fill in the sheet
+@cache
+def _instructions() -> tuple[str, tuple[Criterion, ...]]:
+    content = read_yaml_file(Path(__file__).with_name("criteria.yaml"), "criteria of a review")
+    return content["how"], tuple(Criterion(**one) for one in content["criteria"])
 
-One row is one answer. Judge each alone, from its row only; rows are in random order, and the same question comes more
-than once. Write into the columns of the criteria:
 
-    y     yes, without reservation
-    n     no
-    na    does not apply
-    (empty) not judged
-
-Leave all other columns as they are, except `rater` (your name, the same in every row) and `note` (anything you like).
-Rows may be left empty. An apostrophe before a text keeps spreadsheets from taking it for a formula, a number or a date;
-it is no part of the text. Save as CSV in UTF-8.
-"""
+def criteria() -> tuple[Criterion, ...]:
+    """All of them, in the order of their columns."""
+    return _instructions()[1]
 
 
 def criteria_text() -> str:
     """The instructions that go with a sheet."""
-    parts = [_HOW]
-    for criterion in CRITERIA:
+    how, asked = _instructions()
+    parts = [how]
+    for criterion in asked:
         not_applicable = f"\n    na if {criterion.not_applicable}." if criterion.not_applicable else ""
-        parts.append(f"{criterion.name}\n    y if: {criterion.yes}{not_applicable}\n")
+        parts.append(f"{criterion.name}\n    y if: {criterion.meaning}{not_applicable}\n")
     return "\n".join(parts)
 
 
@@ -191,16 +154,13 @@ def review_rows(run: PastRun, wanted: Collection[Key] | None = None) -> Iterator
 
     Abstentions are among them; failures and cells without a model have no answer.
     """
-    planned = {planned.cell.key for planned in run.plan.cells if planned.cell.llm is not None}
-    questions = {question.question_id: question for question in run.dataset.questions}
-    documents, tag = documents_of(run), run_tag(run)
-    for record in run.store.records():
-        key = key_of(record)
-        if record.answer is None or record.answer.text is None or key[0] not in planned:
+    tag = run_tag(run)
+    for case in cases_of(run):
+        answer = case.record.answer
+        if answer is None or case.record.cell.llm is None or (wanted is not None and key_of(case.record) not in wanted):
             continue
-        if wanted is None or key in wanted:
-            case = Case(record, questions[record.question_id], run.dataset.gold[record.question_id], documents)
-            yield _row(case, tag)
+        if answer.text is not None:
+            yield _row(case, answer, answer.text, tag)
 
 
 def sampled_keys(run: PastRun, limit: int | None, seed: int) -> set[Key]:
@@ -217,11 +177,8 @@ def sampled_keys(run: PastRun, limit: int | None, seed: int) -> set[Key]:
     return chosen
 
 
-def _row(case: Case, tag: str) -> ReviewRow:
+def _row(case: Case, answer: Answer, text: str, tag: str) -> ReviewRow:
     record, gold = case.record, case.gold
-    answer = record.answer
-    if answer is None:
-        raise ValueError(f"{record.question_id} of {record.cell.key} has no answer")
     shown = list((case.shown or {}).items())
     numbers = {doc_id: number for number, (doc_id, _) in enumerate(shown, 1)}
     return ReviewRow(
@@ -236,7 +193,7 @@ def _row(case: Case, tag: str) -> ReviewRow:
             else "\n\n".join(f"[{place}] {text}" for place, (_, text) in enumerate(shown, 1))
         ),
         citations=" ".join(f"[{numbers.get(doc_id, 'not shown')}]" for doc_id in answer.cited_ids),
-        answer=sheet_text(answer.text or ""),
+        answer=sheet_text(text),
     )
 
 
@@ -249,8 +206,16 @@ def _hidden(case: Case) -> str:
 
 ROW_ID, QUESTION, ANSWER, RATER, NOTE = "row_id", "question", "answer", "rater", "note"
 SHOWN_COLUMNS = (ROW_ID, QUESTION, "gold_answers", "passages", "citations", ANSWER)
-MARK_COLUMNS = tuple(criterion.name for criterion in CRITERIA)
-COLUMNS = (*SHOWN_COLUMNS, *MARK_COLUMNS, RATER, NOTE)
+
+
+def mark_columns() -> tuple[str, ...]:
+    """The columns that a reviewer writes marks into, one a criterion."""
+    return tuple(criterion.name for criterion in criteria())
+
+
+def columns() -> tuple[str, ...]:
+    """All columns of a sheet."""
+    return (*SHOWN_COLUMNS, *mark_columns(), RATER, NOTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,13 +253,13 @@ def export_sheet(
     run = open_finished(run_folder, data_at)
     if out.exists():
         raise ConfigError(f"{str(out)!r} exists, and may hold judgements: name another file with --out")
-    criteria = out.with_name(f"{out.stem}.criteria.txt")
+    instructions = out.with_name(f"{out.stem}.criteria.txt")
     rows = sorted(review_rows(run, sampled_keys(run, limit, seed)), key=lambda row: _order(row.row_id, seed))
     if not rows:
         raise ConfigError(f"run {run.store.run_id!r} has no answer to judge: no cell of it wrote one")
-    _write(criteria, criteria_text())
+    _write(instructions, criteria_text())
     _write(out, "\ufeff" + _csv(rows, gold=gold))
-    return ExportedSheet(out, criteria, len(rows))
+    return ExportedSheet(out, instructions, len(rows))
 
 
 def open_finished(run_folder: Path, data_at: str | None = None) -> PastRun:
@@ -307,8 +272,8 @@ def open_finished(run_folder: Path, data_at: str | None = None) -> PastRun:
 def _csv(rows: Iterable[ReviewRow], *, gold: bool) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    blank = [""] * (len(MARK_COLUMNS) + 2)
+    writer.writerow(columns())
+    blank = [""] * (len(columns()) - len(SHOWN_COLUMNS))
     for row in rows:
         shown = (row.row_id, row.question, row.gold_answers if gold else "", row.passages, row.citations, row.answer)
         writer.writerow([*map(guarded, shown), *blank])

@@ -33,9 +33,9 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
 def test_a_rater_replaces_only_what_the_same_rater_said_of_the_same_answer() -> None:
     other = replace(ANNA, row_id="r-2", question_id="q2")
     changed = replace(ANNA, marks={"correct": "n"})
-    merged = merge_ratings([ANNA, BEN, other], [changed, replace(changed, repeat=1), BEN])
-    assert set(map(repr, merged.ratings)) == set(map(repr, [changed, replace(changed, repeat=1), BEN, other]))
-    assert (merged.added, merged.replaced, merged.unchanged) == ({}, {"Anna": 1}, {"Ben": 1})
-    once_more = merge_ratings(merged.ratings, [changed, replace(changed, repeat=1)])
-    assert rating_lines(once_more.ratings) == rating_lines(merged.ratings)
-    assert once_more.unchanged == {"Anna": 1}
+    merged, became = merge_ratings([ANNA, BEN, other], [changed, replace(changed, repeat=1), BEN])
+    assert set(map(repr, merged)) == set(map(repr, [changed, replace(changed, repeat=1), BEN, other]))
+    assert became == {"added": {}, "replaced": {"Anna": 1}, "unchanged": {"Ben": 1}}
+    once_more, became = merge_ratings(merged, [changed, replace(changed, repeat=1)])
+    assert rating_lines(once_more) == rating_lines(merged)
+    assert became["unchanged"] == {"Anna": 1}

@@ -8,7 +8,7 @@ import pytest
 from arena.errors import ConfigError, RunStoreError
 from arena.store import RunStore
 from experiments.run.scoring import open_past_run
-from experiments.studies.review.sheet import COLUMNS, CRITERIA, NO_GOLD, export_sheet, review_rows, run_tag
+from experiments.studies.review.sheet import NO_GOLD, columns, criteria, export_sheet, review_rows, run_tag
 from tests.unit.experiments.studies.review.reviewed_runs import reviewed_run, rows_of
 
 
@@ -21,19 +21,19 @@ def test_a_row_shows_what_a_reviewer_needs(store: RunStore, tmp_path: Path) -> N
     exported = export_sheet(store.folder, tmp_path / "sheet.csv", limit=None, seed=0)
     assert str(exported) == f"{tmp_path}/sheet.csv: 7 answers to judge; {tmp_path}/sheet.criteria.txt says how"
     by_answer = {row["answer"]: row for row in rows_of(exported.sheet)}
-    assert tuple(by_answer["1871"]) == COLUMNS
+    assert tuple(by_answer["1871"]) == columns()
     row = by_answer["Mirelle Ostrand"]
     assert row["question"] == "Who governs the town near the source of the Orlen Weir?"
     assert row["gold_answers"] == "Mirelle Ostrand | Ostrand"
     assert row["passages"].startswith("[1] Orlen Weir\nOrlen Weir is a river")
     assert "\n\n[2] Tammerhold\nTammerhold is a hill town" in row["passages"]
     assert row["citations"] == "[1]"
-    assert [row[criterion.name] for criterion in CRITERIA] == [""] * len(CRITERIA)
+    assert [row[criterion.name] for criterion in criteria()] == [""] * len(criteria())
     assert by_answer["Nobody"]["passages"] == ""
     assert by_answer["I do not know."]["gold_answers"] == NO_GOLD
     for guarded in ('\'=HYPERLINK("http://x","Ostrand")', "'May 5, 1871", "The Sarn estuary,\nso they say"):
         assert guarded in by_answer
-    assert all(f"{criterion.name}\n    y if: " in exported.criteria.read_text() for criterion in CRITERIA)
+    assert all(f"{criterion.name}\n    y if: " in exported.criteria.read_text() for criterion in criteria())
 
 
 def test_nothing_in_a_sheet_tells_whose_answer_it_is(store: RunStore, tmp_path: Path) -> None:
