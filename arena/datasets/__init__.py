@@ -17,15 +17,7 @@ from arena.datasets.table import DatasetEntry, known_datasets
 from arena.errors import DatasetError, UnknownNameError
 from arena.types import Dataset
 
-__all__ = [
-    "DatasetEntry",
-    "dataset_entry",
-    "dataset_names",
-    "is_known_as",
-    "known_datasets",
-    "load_corpus",
-    "load_dataset",
-]
+__all__ = ["DatasetEntry", "dataset_entry", "dataset_names", "is_known_as", "load_corpus", "load_dataset"]
 
 PLUGIN_GROUP = "arena.datasets"
 

@@ -74,8 +74,6 @@ def load_jsonl(folder: Path) -> Dataset:
         DatasetError: a file is missing, empty or malformed, an id is used twice, a supporting id is not in
             the corpus, or kind and answers contradict each other.
     """
-    if folder.is_file():
-        raise DatasetError(f"{folder} is a file; name the folder that holds {CORPUS} and {QUESTIONS}")
     documents = _read_corpus(_file(folder, CORPUS))
     questions, gold = _read_questions(_file(folder, QUESTIONS), documents)
     return make_dataset(f"jsonl:{folder}", documents.values(), questions, gold)
@@ -83,8 +81,6 @@ def load_jsonl(folder: Path) -> Dataset:
 
 def load_jsonl_corpus(folder: Path) -> Dataset:
     """The documents in `folder`, and no questions: questions.jsonl is not looked at. Raises as `load_jsonl` does."""
-    if folder.is_file():
-        raise DatasetError(f"{folder} is a file; name the folder that holds {CORPUS}")
     return make_dataset(f"jsonl:{folder}", _read_corpus(_file(folder, CORPUS)).values(), (), {})
 
 
@@ -99,14 +95,18 @@ def write_jsonl(dataset: Dataset, folder: Path) -> None:
     """
 
     def fill(target: Path) -> None:
-        _write_corpus(dataset.documents, target / CORPUS)
-        _write_questions(dataset, target / QUESTIONS)
+        _write_lines(target / CORPUS, map(_document_fields, dataset.documents))
+        _write_lines(
+            target / QUESTIONS, (_question_fields(one, dataset.gold[one.question_id]) for one in dataset.questions)
+        )
 
     place_folder(folder, fill)
 
 
 def _file(folder: Path, usual: str) -> Path:
     """The file of that name in `folder`, or the only one beside it that differs in its ending, as a packed one does."""
+    if folder.is_file():
+        raise DatasetError(f"{folder} is a file; name the folder that holds {usual}")
     if (folder / usual).exists():
         return folder / usual
     alike = sorted(folder.glob(f"{Path(usual).stem}.*"))
@@ -233,37 +233,31 @@ def _check_ids(row: FileRow, name: str, ids: Iterable[str], known: Container[str
             raise row.error(f"{name!r} holds {doc_id!r}, which is not in {where}")
 
 
-def _write_corpus(documents: Iterable[Document], path: Path) -> None:
+def _write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as stream:
-        for document in documents:
-            fields: dict[str, Any] = {"doc_id": document.doc_id, "title": document.title, "text": document.text}
-            if document.metadata:
-                fields["metadata"] = dict(sorted(document.metadata.items()))
-            stream.write(_line(fields))
+        for fields in lines:
+            stream.write(json.dumps(fields, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def _write_questions(dataset: Dataset, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        for question in dataset.questions:
-            gold = dataset.gold[question.question_id]
-            claims = [{"text": claim.text, "supporting_ids": claim.supporting_ids} for claim in gold.claims]
-            required = {
-                "question_id": question.question_id,
-                "question": question.text,
-                "answers": gold.answers,
-                "supporting_ids": gold.supporting_ids,
-                "kind": question.kind,
-            }
-            optional = {
-                "hops": question.hops,
-                "hop_shape": question.hop_shape,
-                "hop_order": gold.hop_order,
-                "claims": claims or None,
-                "sentences": [asdict(one) for one in gold.sentences] or None,
-                "split": question.split,
-            }
-            stream.write(_line(required | {name: value for name, value in optional.items() if value is not None}))
+def _document_fields(document: Document) -> dict[str, Any]:
+    fields = {"doc_id": document.doc_id, "title": document.title, "text": document.text}
+    return fields | ({"metadata": dict(sorted(document.metadata.items()))} if document.metadata else {})
 
 
-def _line(fields: Mapping[str, Any]) -> str:
-    return json.dumps(fields, ensure_ascii=False, allow_nan=False) + "\n"
+def _question_fields(question: Question, gold: Gold) -> dict[str, Any]:
+    required = {
+        "question_id": question.question_id,
+        "question": question.text,
+        "answers": gold.answers,
+        "supporting_ids": gold.supporting_ids,
+        "kind": question.kind,
+    }
+    optional = {
+        "hops": question.hops,
+        "hop_shape": question.hop_shape,
+        "hop_order": gold.hop_order,
+        "claims": [asdict(claim) for claim in gold.claims] or None,
+        "sentences": [asdict(one) for one in gold.sentences] or None,
+        "split": question.split,
+    }
+    return required | {name: value for name, value in optional.items() if value is not None}

@@ -132,7 +132,7 @@ def build_world(argument: str | None) -> Dataset:
     from arena.datasets.world import BUNDLED, make_world  # its word tables only when asked for
 
     if argument is None:
-        return make_world(BUNDLED.documents, BUNDLED.questions, BUNDLED.seed)
+        return make_world(**BUNDLED)
     try:
         documents, seed = (int(number) for number in argument.split(":"))
     except ValueError:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from arena.datasets import known_datasets, load_dataset
+from arena.datasets import load_dataset
 from arena.datasets.jsonl import write_jsonl
 from arena.datasets.records import fingerprint
+from arena.datasets.table import known_datasets
 from arena.types import KINDS, AnswerStyle, Claim, Dataset, Document, Gold, GoldSentence, Question, Task, well_formed
 from tests.samples import small_dataset
 from tests.unit.datasets.hotpot_files import hotpot_record, two_wiki_record, write_array

@@ -7,7 +7,6 @@ and queries, and knows nothing of the graph.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from random import Random
 
 from arena.datasets.world.graph import ExhaustedError
@@ -16,20 +15,11 @@ from arena.datasets.world.questions import WorldDraft
 from arena.errors import DatasetError
 from arena.types import Dataset
 
-__all__ = ["BUNDLED", "WorldSize", "check_world", "make_world"]
+__all__ = ["BUNDLED", "check_world", "make_world"]
 
 
-@dataclass(frozen=True, slots=True)
-class WorldSize:
-    """How large a world is and which of all worlds of that size it is."""
-
-    documents: int
-    questions: int
-    seed: int
-
-
-BUNDLED = WorldSize(documents=240, questions=60, seed=11)
-"""The world behind the dataset name `world`."""
+BUNDLED = {"documents": 240, "questions": 60, "seed": 11}
+"""The world behind the dataset name `world`, for `make_world`."""
 
 _SMALLEST_WORLD = 60
 _LARGEST_WORLD = 1_000_000

@@ -180,6 +180,13 @@ def signature(query: Query) -> tuple[object, ...]:
     return ("meet", signature(query.first), signature(query.second))
 
 
+def innermost(query: Step) -> Step:
+    """The step that is asked of a named thing or of a meeting."""
+    while isinstance(query.of, Step):
+        query = query.of
+    return query
+
+
 def names_in(query: Query) -> tuple[str, ...]:
     """The names a question about the query contains, from left to right."""
     if isinstance(query, Leaf):

@@ -19,6 +19,7 @@ from arena.datasets.world.grammar import (
     Meet,
     Query,
     Step,
+    innermost,
     profile,
     signature,
 )
@@ -161,10 +162,8 @@ def _check_shape(question: Question, query: Step) -> Iterator[str]:
 
 def _check_meeting(question: Question, query: Step, evidence: Evidence) -> Iterator[str]:
     """Each of two meeting facts alone leaves the next answer open."""
-    outer: Query = query
-    while isinstance(outer, Step) and isinstance(outer.of, Step):
-        outer = outer.of
-    if not isinstance(outer, Step) or not isinstance(outer.of, Meet):
+    outer = innermost(query)
+    if not isinstance(outer.of, Meet):
         return
     for arm in (outer.of.first, outer.of.second):
         values = {

@@ -11,7 +11,18 @@ from dataclasses import dataclass
 from random import Random
 
 from arena.datasets.records import make_dataset
-from arena.datasets.world.grammar import KIND_SHARES, SHAPE_SHARES, SHAPES, Leaf, Meet, Query, Relation, Step, names_in
+from arena.datasets.world.grammar import (
+    KIND_SHARES,
+    SHAPE_SHARES,
+    SHAPES,
+    Leaf,
+    Meet,
+    Query,
+    Relation,
+    Step,
+    innermost,
+    names_in,
+)
 from arena.datasets.world.graph import ExhaustedError, Graph, Thing, aliases, apportion, build_graph
 from arena.datasets.world.lexicon import lexicon
 from arena.datasets.world.passages import ask, ask_summary, claims, passage, teller_documents
@@ -20,13 +31,13 @@ from arena.types import Claim, Dataset, Document, Gold, Kind, Question
 _TRIES = 4000
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Found:
     """A query, the things whose documents it needs in decomposition order, and the value it leads to."""
 
-    __slots__ = ("hops", "query", "value")
-
-    def __init__(self, query: Step, hops: tuple[Thing, ...], value: Thing | int) -> None:
-        self.query, self.hops, self.value = query, hops, value
+    query: Step
+    hops: tuple[Thing, ...]
+    value: Thing | int
 
 
 class Sampler:
@@ -163,7 +174,7 @@ class Sampler:
 
     def _needs_both(self, meeting: Thing, pair: Sequence[Relation], found: Found) -> bool:
         """Whether the fact read off the meeting is another one, and differs among those that fit one clause only."""
-        key = _relation_above_meeting(found.query).partition(".")[2]
+        key = innermost(found.query).relation.partition(".")[2]
         if key in (pair[0].key, pair[1].key):
             return False
         return all(
@@ -187,12 +198,6 @@ def _gives_itself_away(found: Found) -> bool:
 
 def _deciding(found: Found) -> tuple[Thing, str]:
     return found.hops[-1], found.query.relation
-
-
-def _relation_above_meeting(query: Step) -> str:
-    while isinstance(query.of, Step):
-        query = query.of
-    return query.relation
 
 
 def _chain_relations(query: Query) -> list[str] | None:

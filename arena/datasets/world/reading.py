@@ -68,17 +68,12 @@ def read_document(document: Document) -> DocumentReading:
         (pattern.kind for pattern, said in _matches(sentences[0], None) if said.get("s") == document.title), None
     )
     if kind is None:
-        return DocumentReading(
-            document.title,
-            None,
-            (),
-            (f"{document.doc_id}: the opening {sentences[0]!r} introduces no {document.title!r}",),
-        )
+        problem = f"{document.doc_id}: the opening {sentences[0]!r} introduces no {document.title!r}"
+        return DocumentReading(document.title, None, (), (problem,))
     facts: list[Fact] = []
     problems: list[str] = []
     for sentence in sentences:
-        readings = {_facts(pattern, said, document) for pattern, said in _matches(sentence, kind)}
-        readings = {reading for reading in readings if reading is not None}
+        readings = {_facts(pattern, said, document) for pattern, said in _matches(sentence, kind)} - {None}
         if len(readings) == 1:
             facts += readings.pop() or ()
         else:

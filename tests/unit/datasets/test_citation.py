@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from arena.datasets import known_datasets
-from arena.datasets.table import Citation
+from arena.datasets.table import Citation, known_datasets
 
 CITED = {name: entry.citation for name, entry in known_datasets().items() if entry.citation}
 

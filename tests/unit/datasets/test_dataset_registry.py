@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.datasets import DatasetEntry, dataset_entry, dataset_names, known_datasets, load_dataset
+from arena.datasets import DatasetEntry, dataset_entry, dataset_names, load_dataset
+from arena.datasets.table import known_datasets
 from arena.errors import DatasetError, UnknownNameError, UserError
 from arena.types import Dataset
 

@@ -18,7 +18,7 @@ SIZES = [(60, 1, 0), (60, 20, 1), (119, 30, 2), (120, 40, 3), (500, 125, 4)]
 
 @pytest.fixture(scope="module")
 def bundled() -> Dataset:
-    return make_world(BUNDLED.documents, BUNDLED.questions, BUNDLED.seed)
+    return make_world(**BUNDLED)
 
 
 def _bytes(dataset: Dataset) -> bytes:
@@ -33,8 +33,8 @@ def test_bundled_world_is_the_same_on_every_platform(bundled: Dataset) -> None:
 
 
 def test_same_seed_gives_the_same_world_and_another_seed_another(bundled: Dataset) -> None:
-    again = make_world(BUNDLED.documents, BUNDLED.questions, BUNDLED.seed)
-    other = make_world(BUNDLED.documents, BUNDLED.questions, BUNDLED.seed + 1)
+    again = make_world(**BUNDLED)
+    other = make_world(**BUNDLED | {"seed": BUNDLED["seed"] + 1})
     assert again == bundled
     assert other.fingerprint != bundled.fingerprint
     assert not {document.text for document in other.documents} & {document.text for document in bundled.documents}
@@ -42,7 +42,7 @@ def test_same_seed_gives_the_same_world_and_another_seed_another(bundled: Datase
 
 def test_bundled_world_has_its_size_name_and_fingerprint(bundled: Dataset) -> None:
     assert (len(bundled.documents), len(bundled.questions)) == (240, 60)
-    assert bundled.name == f"world:240:{BUNDLED.seed}"
+    assert bundled.name == f"world:240:{BUNDLED['seed']}"
     assert bundled.fingerprint == fingerprint(bundled.documents, bundled.questions, bundled.gold)
 
 
