@@ -56,10 +56,8 @@ def place_folder(target: Path, fill: Callable[[Path], None]) -> None:
 
 def _same_files(made: Path, target: Path) -> bool:
     names = sorted(path.name for path in made.iterdir())
-    if names != sorted(path.name for path in target.iterdir()):
-        return False
-    matching, _, _ = filecmp.cmpfiles(made, target, names, shallow=False)
-    return len(matching) == len(names)
+    same_names = names == sorted(path.name for path in target.iterdir())
+    return same_names and filecmp.cmpfiles(made, target, names, shallow=False)[0] == names
 
 
 CORPUS = "corpus.jsonl"

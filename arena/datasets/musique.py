@@ -189,6 +189,7 @@ def read_predictions(path: Path, gold: Sequence[OfficialGold]) -> tuple[Official
             )
         found[question_id].append(prediction)
         last[question_id] = row.place
+    # Twins share an id and are told apart by their order alone: each takes the next prediction for it.
     queues = {question_id: iter(predictions) for question_id, predictions in found.items()}
     ordered = [(record, next(queues[record.question_id], None)) for record in gold]
     absent = [record.question_id for record, prediction in ordered if prediction is None]

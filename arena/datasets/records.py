@@ -303,7 +303,7 @@ def fingerprint(documents: Sequence[Document], questions: Sequence[Question], go
     for section, records in (
         ("documents", documents),
         ("questions", questions),
-        ("gold", [gold[key] for key in sorted(gold)]),
+        ("gold", [gold[key] for key in sorted(gold)]),  # stored fingerprints rest on this order and these names
     ):
         digest.update(f"{section}\n".encode())
         for record in records:

@@ -121,10 +121,10 @@ def load_from_hub(
 
 
 def build_ragrouter(argument: str | None) -> Dataset:
-    """See `load_ragrouter`."""
-    from arena.datasets.ragrouter import load_ragrouter
+    """A config or a folder, as `read_request` takes it."""
+    from arena.datasets.ragrouter import load_request, read_request  # its columns only when asked for
 
-    return load_ragrouter(argument, hub_cache())
+    return load_request(read_request(argument), hub_cache())
 
 
 def build_world(argument: str | None) -> Dataset:

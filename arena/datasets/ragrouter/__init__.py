@@ -18,8 +18,16 @@ from typing import Any
 
 from arena.datasets.hub import FROM_HUB, MUSIQUE, HubFile, fetch
 from arena.datasets.musique import load_musique
-from arena.datasets.ragrouter.columns import CORPUS, CorpusLookup, Originals, read_asked, read_corpus
-from arena.datasets.ragrouter.questions import EvidenceNotes, evidence_notes, put_together
+from arena.datasets.ragrouter.rows import (
+    CORPUS,
+    CorpusLookup,
+    EvidenceNotes,
+    Originals,
+    evidence_notes,
+    put_together,
+    read_asked,
+    read_corpus,
+)
 from arena.datasets.records import make_dataset, read_records
 from arena.errors import DatasetError
 from arena.files import read_yaml_file
@@ -117,6 +125,7 @@ def read_request(argument: str | None) -> RagRouterSource:
     """
     if argument is None:
         return RagRouterSource(editions()[0])
+    # The whole first: a folder whose name holds a colon is one, whatever its part before the colon would be.
     colons = [at for at, character in enumerate(argument) if character == ":"]
     for end in (len(argument), *colons):
         source, musique = _source(argument[:end]), argument[end + 1 :] or None
@@ -155,15 +164,6 @@ class _Files:
     questions: Path
     musique: Path | None
     notes: tuple[str, ...]
-
-
-def load_ragrouter(argument: str | None, root: Path) -> Dataset:
-    """The config or folder that `argument` names; `root` holds the files of the hub.
-
-    Raises:
-        DatasetError: the argument names neither, or as `load_request`.
-    """
-    return load_request(read_request(argument), root)
 
 
 def load_request(request: RagRouterSource, root: Path, *, endpoint: str | None = None) -> Dataset:

@@ -31,7 +31,6 @@ from string import Formatter
 NAME = r"[A-Z][a-z]+(?: (?:(?:of|to|in|for) )?[A-Z][a-z]+)*"
 """How every name of the world looks; no other capitalised word may stand beside one."""
 
-
 _FACTLESS = ("s", "short", "he", "his", "him")
 
 

@@ -6,7 +6,7 @@ being born or learns from a younger master.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -41,7 +41,7 @@ def date_facts(things: Mapping[str, Sequence[Thing]], omitted: float, rng: Rando
     A line of masters and pupils that would outrun the last births is cut there.
     """
     born: dict[Thing, int] = {}
-    for person in reversed(things["person"]):
+    for person in reversed(things["person"]):  # masters before their pupils
         mentor = person.facts.get("mentor")
         if not isinstance(mentor, Thing) or mentor.ghost:
             born[person] = rng.randint(*_FIRST_BIRTHS)
@@ -224,6 +224,7 @@ def _name_things(documents: int, rng: Random) -> tuple[dict[str, list[Thing]], d
     things: dict[str, list[Thing]] = {key: [] for key in kinds}
     for _ in range(documents // DOCUMENTS_PER_HOMONYM):
         title = namer.shared_title()
+        # Drawn from sorted keys, so that the order of kinds in the lexicon does not choose who shares a title.
         for key in sorted(rng.sample(sorted(kinds), HOMONYM_KINDS)):
             if namer.claim(kinds[key], title):
                 things[key].append(Thing(kinds[key], title))
@@ -237,10 +238,7 @@ def _name_things(documents: int, rng: Random) -> tuple[dict[str, list[Thing]], d
 
 
 def _choose_subjects(things: dict[str, list[Thing]], summaries: int, rng: Random) -> list[Thing]:
-    titles: dict[str, int] = defaultdict(int)
-    for group in things.values():
-        for thing in group:
-            titles[thing.name] += 1
+    titles = Counter(thing.name for group in things.values() for thing in group)
     counts = apportion(summaries, {key: 1 for key in SUBJECT_KINDS})
     return [
         subject

@@ -71,11 +71,7 @@ def _sentence(template: Template, thing: Thing, pronouns: Mapping[str, str], rng
 
 
 def _own_year(thing: Thing) -> int | None:
-    years = [
-        thing.facts[relation.key]
-        for relation in thing.kind.relations
-        if relation.value == "year" and relation.key in thing.facts
-    ]
+    years = (thing.facts.get(relation.key) for relation in thing.kind.relations if relation.value == "year")
     return next((year for year in years if isinstance(year, int)), None)
 
 

@@ -240,6 +240,7 @@ class WorldDraft:
 
     def __init__(self, documents: int, questions: int, rng: Random) -> None:
         self._rng = rng
+        # The order of what is drawn from here on is part of every world: one draw moved changes all that follow.
         shares = apportion(questions, KIND_SHARES)
         self._graph = build_graph(documents, shares["summary"], rng)
         self._sampler = Sampler(self._graph, rng)
@@ -272,8 +273,7 @@ class WorldDraft:
         )
 
     def _draw_items(self, shares: Mapping[str, int]) -> list[_Item]:
-        multi = shares["multi_hop"]
-        by_shape = apportion(multi, SHAPE_SHARES, at_least=1)
+        by_shape = apportion(shares["multi_hop"], SHAPE_SHARES, at_least=1)
         # The rare shapes first: they have the fewest places in the graph.
         shapes: list[str | None] = [shape for shape in reversed(list(SHAPE_SHARES)) for _ in range(by_shape[shape])]
         drawn = [(shape, self._sampler.answerable(shape)) for shape in [*shapes, *[None] * shares["single_hop"]]]

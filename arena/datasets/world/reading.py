@@ -84,6 +84,7 @@ def read_document(document: Document) -> DocumentReading:
 def _matches(sentence: str, kind: Kind | None) -> Iterator[tuple[_Pattern, dict[str, str]]]:
     """The templates that explain a sentence: any opening, and every other sentence about a thing of that kind."""
     for pattern in (*_openings(), *(_sentences(kind.key) if kind else ())):
+        # The longest literal first: looking for it costs far less than trying the expression.
         if pattern.template.anchor in sentence and (match := pattern.expression.fullmatch(sentence)):
             yield pattern, {slot: _bare(text) for slot, text in pattern.template.read(match)}
 
