@@ -177,7 +177,7 @@ def setting_problems(error: ValidationError, known: Callable[[Location], Iterabl
 
 def _setting_problem(item: Any, known: Callable[[Location], Iterable[str]], under: str) -> str:
     place = ".".join(map(str, (under, *item["loc"]) if under else item["loc"]))
-    shown, message = repr(item["input"]), str(item["msg"]).removeprefix("Value error, ")
+    shown, message = repr(item["input"]), problem_text(item)
     shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
     match item["type"]:
         case "extra_forbidden":
@@ -195,12 +195,17 @@ def _setting_problem(item: Any, known: Callable[[Location], Iterable[str]], unde
     return f"{place!r} is {shown}: {message[0].lower()}{message[1:]}"
 
 
+def problem_text(item: Any) -> str:
+    """What pydantic says of a problem, in the words of whoever wrote the file: JSON and YAML know lists, no tuples."""
+    return str(item["msg"]).removeprefix("Value error, ").replace("valid tuple", "valid list")
+
+
 def content_problems(error: ValidationError, whole: str, *, most: int | None = None) -> str:
     """What is wrong with a file's or a reply's content, without its values: `most` problems (None: all), in one line.
 
     `whole` names what was validated, where a problem has no field.
     """
     return "; ".join(
-        f"{'.'.join(map(str, item['loc'])) or whole}: {item['msg'].removeprefix('Value error, ')}"
+        f"{'.'.join(map(str, item['loc'])) or whole}: {problem_text(item)}"
         for item in error.errors(include_url=False, include_context=False, include_input=False)[:most]
     )

@@ -203,16 +203,16 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def read_yaml(path: Path | None, what: str = "config") -> dict[str, Any]:
-    """The settings in a YAML file (None, or an empty file: none). `what` the file is, for messages.
+    """The settings in a YAML file (None: none). `what` the file is, for messages.
 
     Raises:
-        ConfigError: as `read_yaml_file`, or it is no mapping.
+        ConfigError: as `read_yaml_file`, or it is no mapping, or empty, which would pass for all defaults in silence.
     """
     if path is None:
         return {}
     content = read_yaml_file(path, what)
     if content is None:
-        return {}
+        raise ConfigError(f"{what} {str(path)!r} holds no settings: write some, or leave the file out")
     if not isinstance(content, dict):
         raise ConfigError(f"{what} {str(path)!r} holds a {type(content).__name__}: it must be a mapping of settings")
     return content

@@ -60,8 +60,7 @@ class Breaker:
             calls = f"{self._most} calls in a row, each" if self._most > 1 else "a call"
             raise ProviderDownError(
                 f"model {self._model} failed {calls} after all its attempts, the last with: {self._last}; see whether "
-                "the server is up and its limits are kept (concurrency, requests_per_minute, tokens_per_minute), then "
-                "go on with --resume"
+                "the server is up and its limits are kept (concurrency, requests_per_minute, tokens_per_minute)"
             )
 
     def succeeded(self) -> None:

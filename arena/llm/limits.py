@@ -201,7 +201,7 @@ class Budget:
         more = f", and by estimate {estimated} more for {unknown:,} attempts of unknown usage," if unknown else ""
         return (
             f"the budget is used up: the run has spent {spent}{more} of budget.{bound}; what is done is kept, "
-            f"raise the bound ({option}) and go on with --resume"
+            f"raise the bound, as in: arena run --resume {option} N"
         )
 
 

@@ -123,10 +123,22 @@ def resume_command(store: RunStore) -> str:
         manifest = store.manifest()
         if is_imported(manifest):
             return f"arena import FILE ... --dataset {shlex.quote(str(manifest['config'].get('dataset')))} {place}"
-        tool = (manifest["config"].get("external") or {}).get("tool")
-        if tool is not None:  # code is named again by whoever lets it run
-            return f"arena run --resume {place} --set external.tool={shlex.quote(str(tool))}"
+        # Code is named again by whoever lets it run.
+        code = (f" --set {name}={shlex.quote(value)}" for name, value in code_named(manifest["config"]).items())
+        return f"arena run --resume {place}{''.join(code)}"
     return f"arena run --resume {place}"
+
+
+_TRUSTED = ("embedding", "rerank")
+"""Parts of the settings with a `trust_remote_code`."""
+
+
+def code_named(settings: Mapping[str, Any]) -> dict[str, str]:
+    """The settings that let code run which is not ours, as `--set` takes them: dotted name -> value."""
+    tool = (settings.get("external") or {}).get("tool")
+    found = {} if tool is None else {"external.tool": str(tool)}
+    trusted = (name for name in _TRUSTED if (settings.get(name) or {}).get("trust_remote_code"))
+    return found | {f"{name}.trust_remote_code": "true" for name in trusted}
 
 
 def way_on(store: RunStore, kept: str, command: str) -> str:

@@ -123,6 +123,10 @@ def _open(uri: str) -> Server:
         artifacts = artifacts_beside(database) if database else None  # elsewhere the server decides
         made = client.create_experiment(EXPERIMENT, artifact_location=artifacts)
         return Server(client, address, shown(uri), str(made), notes)
+    if found.name != EXPERIMENT:  # MLflow's client reads whatever JSON comes as an experiment without a name
+        raise TrackingError(
+            f"what answers at {shown(uri)!r} is no MLflow server: let MLFLOW_TRACKING_URI name one, or unset it"
+        )
     if found.lifecycle_stage != "active":
         raise TrackingError(
             f"experiment {EXPERIMENT!r} was deleted at {shown(uri)!r}: bring it back with "

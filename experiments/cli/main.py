@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(arguments: Sequence[str] | None) -> None:
     try:
-        with _stop_signals():
+        with _stop_signals(ends=arguments is None):
             check_typed(sys.argv[1:] if arguments is None else arguments)
             app(arguments, prog_name="arena")
     except (UserError, _Stopped) as error:
@@ -111,8 +111,11 @@ def root(
 
 
 @contextmanager
-def _stop_signals() -> Iterator[None]:
-    """Raise `_Stopped` on each of `SIGNALS`; one that is ignored, as Ctrl-C in a script's background job, stays so."""
+def _stop_signals(*, ends: bool) -> Iterator[None]:
+    """Raise `_Stopped` on each of `SIGNALS`; one that is ignored, as Ctrl-C in a script's background job, stays so.
+
+    `ends`: the process ends afterwards, and a second Ctrl-C does not get in the way of that.
+    """
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise _Stopped("stopped; what was finished is kept")
@@ -123,7 +126,8 @@ def _stop_signals() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # Python's own handler would print a traceback out of whatever a library does at the exit.
+            signal.signal(number, signal.SIG_IGN if ends and number == signal.SIGINT else handler)
 
 
 @app.command(rich_help_panel="Check")

@@ -18,6 +18,10 @@ from experiments.terminal.tables import put
 TOO_MANY_FAILURES = 3
 """Exit code: more questions failed than `max_failure_share`."""
 
+_DATASETS = (
+    "world, world:SIZE:SEED, ragrouter, jsonl:DIR, or musique, hotpotqa, 2wikimultihopqa as NAME:PATH; all forms: "
+    "arena datasets list."
+)
 _COMMA = re.compile(r",(?![^\[\]]*\])")  # outside brackets
 
 
@@ -35,7 +39,7 @@ class RunOptions(NamedTuple):
 
 def run(
     config: Annotated[Path | None, typer.Argument(help="YAML file of settings; options go over it.")] = None,
-    dataset: Annotated[str | None, typer.Option(help="world, world:SIZE:SEED, musique:PATH or jsonl:DIR.")] = None,
+    dataset: Annotated[str | None, typer.Option(help=_DATASETS)] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Questions per cell, a seeded stratified sample.")] = None,
     part: Annotated[str | None, typer.Option(help="dev or eval: a fixed split by a hash of the ids.")] = None,
     ids: Annotated[str | None, typer.Option(help="Comma separated: ask exactly these questions.")] = None,

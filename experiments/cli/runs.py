@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.errors import TrackingError, UserError
+from arena.errors import RunInterrupted, TrackingError, UserError
 from experiments.cli.groups import MovedData, given
 from experiments.terminal.tables import put
 
@@ -50,15 +50,20 @@ def judge(
     from experiments.run.judging import judge_folder
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
+    from experiments.views.report import renew_report
 
     options = given(
         llm=given(model=judge, base_url=base_url),
         metrics=[name.strip() for name in metrics.split(",") if name.strip()] if metrics else None,
         repeats=repeats,
     )
-    store, board = judge_folder(
-        run_folder, config, options, labels, Reporter(Console(stderr=True), quiet=json), dataset
-    )
+    reporter = Reporter(Console(stderr=True), quiet=json)
+    try:
+        store, board = judge_folder(run_folder, config, options, labels, reporter, dataset)
+    except RunInterrupted:  # what was judged counts all the same
+        renew_report(run_folder, reporter, dataset)
+        raise
+    renew_report(run_folder, reporter, dataset)
     if json:
         put(store.leaderboard_json(), end="", flush=True)
         return
@@ -82,8 +87,10 @@ def merge(
     """
     from arena.report.console import print_leaderboard
     from experiments.run.merging import merge_runs, merged_folder, missing_text
+    from experiments.run.start import Outcome, print_next_steps
     from experiments.terminal.progress import Reporter
     from experiments.terminal.tables import Console
+    from experiments.views.report import report_of
 
     reporter = Reporter(Console(stderr=True), quiet=json)
     target = merged_folder(runs_dir or run_folders[0].resolve().parent, into)
@@ -95,6 +102,10 @@ def merge(
         put(merged.store.leaderboard_json(), end="", flush=True)
     else:
         print_leaderboard(merged.board, Console())
+    page = report_of(merged.store, reporter)
+    if not json:
+        share = merged.store.manifest()["config"]["max_failure_share"]
+        print_next_steps(Outcome(merged.store, merged.board, share, mlflow=False), None, Console(), page)
 
 
 def import_(

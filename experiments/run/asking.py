@@ -89,7 +89,7 @@ def _silent(held: deque[RunRecord]) -> str:
     return (
         f"{len(held)} questions in a row got no reply of their model within question_timeout_seconds, the last of them "
         f"{held[-1].question_id!r}: see whether the server is up, or allow more time "
-        "with --set question_timeout_seconds=N, then go on with --resume"
+        "with --set question_timeout_seconds=N"
     )
 
 
@@ -156,7 +156,7 @@ async def _ask(
                 stack.enter_context(short_pauses())
                 writer = stack.enter_context(open_journal())
                 session.begun = True
-                ledger = stack.enter_context(paying(session.budget, store))
+                ledger = stack.enter_context(paying(session.budget, store, session.tally.attempted))
                 await can_judge()
             reporter.say(sample_size_note(len(one.questions) for one in prepared.contestants))
             note = stack.enter_context(reporter.answers(session.tally))

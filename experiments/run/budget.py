@@ -5,7 +5,7 @@ Before anything is paid, it is said how many questions a comparison needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, astuple
 from datetime import date
@@ -78,15 +78,24 @@ def open_budget(config: RunConfig, store: RunStore) -> Budget:
 
 
 @contextmanager
-def paying(budget: Budget, store: RunStore) -> Iterator[PaidLedger]:
+def paying(
+    budget: Budget, store: RunStore, note: Callable[[PaidAttempt], None] = lambda _: None
+) -> Iterator[PaidLedger]:
     """Hold the folder, and enter all that `budget` is told of in the run's ledger; in the end the manifest has the sum.
+
+    `note` hears of every attempt as well.
 
     Raises:
         RunStoreError: the ledger cannot be written.
     """
     with store.paying(budget.before) as ledger:
+
+        def enter(paid: PaidAttempt) -> None:
+            note(paid)
+            ledger.enter(paid)
+
         try:
-            with budget.written_ahead(ledger.enter):
+            with budget.written_ahead(enter):
                 yield ledger
         finally:
             with suppress(RunStoreError):  # the folder may be what went wrong

@@ -29,16 +29,17 @@ from arena.judges.judge import Judge
 from arena.judges.subject import NEEDS, settled
 from arena.leaderboard.build import COVERAGE_FLOOR, CellSummary, read_leaderboard
 from arena.llm.opening import open_model
+from arena.llm.providers import LOCAL, parse_model
 from arena.metrics.case import Case
 from arena.prices import PriceTable
 from arena.runner import Contestant, run
 from arena.sampling import sample
 from arena.store import RunStore
 from arena.store.runs import started_runs
-from arena.types import Cell, JudgeMetric, LLMCall, Question, RunRecord
+from arena.types import FIT, Cell, JudgeMetric, LLMCall, Question, RunRecord
 from experiments.run.budget import price_table
 from experiments.run.contestants import with_model
-from experiments.run.equipment import embedder_of, fetch_weights
+from experiments.run.equipment import embedder_of, language_model
 from experiments.run.expectation import (
     Expectation,
     ModelWork,
@@ -151,9 +152,9 @@ async def _ask(
         if any(NEEDS[metric].embedder for metric in config.metrics)
         else None
     )
-    fake = LLMSettings(model=_FAKE, max_tokens=config.llm.max_tokens, cache=False)
+    fake = _fake(config.llm)
     calls: dict[tuple[str, JudgeMetric], list[LLMCall]] = {}
-    async with open_model(fake, weights=lambda name: fetch_weights(name, reporter)) as model:
+    async with open_model(fake, weights=lambda name: language_model(name, reporter)) as model:
         judge = Judge(model, dict.fromkeys(config.metrics, ""), embedder)
         for key, some in cases.items():
             for metric in config.metrics:
@@ -174,16 +175,23 @@ class PastAccount:
 
 
 def past_accounts(
-    runs_dir: Path, dataset_fingerprint: str, cells: AbstractSet[str], prices: PriceTable
+    runs_dir: Path,
+    dataset_fingerprint: str,
+    cells: AbstractSet[str],
+    prices: PriceTable,
+    context_tokens: int | None = None,
 ) -> dict[str, PastAccount]:
     """Cell key -> its account, at `prices`, in the last finished run on the same data that has it.
 
-    A run that cannot be read is passed over, and a cell of which so many questions failed that its means are withheld:
-    they stopped short, and took less than they should.
+    A run that cannot be read is passed over; so is one under another `llm.context_tokens` than `context_tokens`, whose
+    prompts were cut elsewhere, and a cell of which so many questions failed that its means are withheld: they stopped
+    short, and took less than they should.
     """
     found: dict[str, PastAccount] = {}
     for store in started_runs(runs_dir, finished=True, dataset=dataset_fingerprint):
         with suppress(RunStoreError):
+            if store.manifest()["config"]["llm"].get("context_tokens") != context_tokens:
+                continue
             whole = {cell.cell for cell in read_leaderboard(store).cells if _is_whole(cell)}
             wanted = whole & (cells - found.keys())
             if not wanted:
@@ -206,11 +214,26 @@ _JUDGED_ANSWERS = 10
 _FAKE = "fake:"
 
 
+def known_window(settings: LLMSettings) -> int | None:
+    """Tokens of prompt and reply that a model takes, as far as it is known without asking it; None = unknown."""
+    if settings.context_tokens is None and parse_model(settings).provider == LOCAL:
+        from arena.llm.local import CONTEXT_TOKENS
+
+        return CONTEXT_TOKENS
+    return settings.context_tokens
+
+
+def _fake(settings: LLMSettings) -> LLMSettings:
+    """The fake model in place of another one, with as much room."""
+    return LLMSettings(model=_FAKE, max_tokens=settings.max_tokens, context_tokens=known_window(settings), cache=False)
+
+
 @dataclass(frozen=True, slots=True)
 class DryRun:
     """What a run of these cells, and a judge of their answers, are expected to take.
 
-    Sums are over both, and None when any part of them is unknown.
+    Sums are over both, and None when any part of them is unknown. `window`: tokens that prompts were fitted to, reply
+    included; None: it is not known before the model is opened, and nothing was left out.
     """
 
     cells: tuple[Expectation, ...]
@@ -218,6 +241,7 @@ class DryRun:
     prices: PriceTable
     budget: BudgetConfig
     work: tuple[ModelWork, ...] = ()
+    window: int | None = None
 
     @property
     def hours(self) -> float | None:
@@ -260,7 +284,11 @@ def dry_run(config: RunConfig, reporter: Reporter, prepared: Prepared | None = N
     prices = price_table(config, now())
     asking = [one for one in prepared.contestants if one.asks_model]
     past = past_accounts(
-        config.runs_dir, prepared.entries.dataset.fingerprint, {one.cell.key for one in asking}, prices
+        config.runs_dir,
+        prepared.entries.dataset.fingerprint,
+        {one.cell.key for one in asking},
+        prices,
+        config.llm.context_tokens,
     )
     unseen = [one for one in asking if one.cell.key not in past]
     probed = _probe(prepared, unseen, reporter) if unseen else {}
@@ -275,7 +303,8 @@ def dry_run(config: RunConfig, reporter: Reporter, prepared: Prepared | None = N
             found.append(Expectation(cell, asked, past[key].n_questions, past[key].run_id, past[key].account))
         else:
             found.append(_from_records(cell, asked, probed.get(key, ()), prices, config.llm.max_tokens))
-    return DryRun(tuple(found), judging, prices, config.budget, _work(config, found, judging))
+    work = _work(config, found, judging)
+    return DryRun(tuple(found), judging, prices, config.budget, work, known_window(config.llm))
 
 
 def _work(
@@ -316,8 +345,7 @@ def _probe(prepared: Prepared, some: Sequence[Contestant], reporter: Reporter) -
         records.setdefault(record.cell.key, []).append(record)
 
     async def ask() -> None:
-        fake = LLMSettings(model=_FAKE, max_tokens=config.llm.max_tokens, cache=False)
-        async with open_model(fake, weights=lambda name: fetch_weights(name, reporter)) as model:
+        async with open_model(_fake(config.llm), weights=lambda name: language_model(name, reporter)) as model:
             await run(with_model(few, model), done=set(), keep=keep, concurrency=config.concurrency)
 
     reporter.say(f"probing {len(few)} cells with the fake model ...")
@@ -334,4 +362,5 @@ def _from_records(
 ) -> Expectation:
     calls = [call for record in records for call in record.calls]
     failures = tuple(record.failure.message for record in records if record.failure)
-    return from_probe(cell, n_questions, len(records), calls, prices, max_tokens, failures)
+    expected = from_probe(cell, n_questions, len(records), calls, prices, max_tokens, failures)
+    return replace(expected, n_fitted=sum(any(one.node == FIT for one in record.decisions) for record in records))

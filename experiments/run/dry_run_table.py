@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.leaderboard.cells import price_source
+from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, usd_text
 from arena.report.names import name_of, names_of
 from experiments.run.budget import sample_size_note
@@ -25,6 +26,7 @@ def dry_run_fields(dry: DryRun) -> dict[str, Any]:
     return {
         "prices": price_source(dry.prices).model_dump(mode="json"),
         "tokens_per_word": TOKENS_PER_WORD,
+        "context_tokens": dry.window,
         "cells": [
             {
                 "strategy": one.cell.strategy,
@@ -37,6 +39,7 @@ def dry_run_fields(dry: DryRun) -> dict[str, Any]:
                 "run_id": one.origin,
                 "n_observed": one.n_observed,
                 "n_failed": len(one.failures),
+                "n_fitted": one.n_fitted,
                 **_figures(one),
             }
             for one in dry.cells
@@ -103,6 +106,7 @@ def dry_run_notes(dry: DryRun) -> Iterator[str]:
                 f"{name_of(one.cell)}: {len(one.failures)} of {one.n_observed} questions of "
                 f"the probe failed, so its figures are too low: {one.failures[0]}"
             )
+    yield from _on_window(dry)
     if any(one.origin for one in dry.cells):
         yield "run: the mean of that finished run of the same cell on the same data, times the questions."
     if dry.judging:
@@ -121,6 +125,22 @@ def dry_run_notes(dry: DryRun) -> Iterator[str]:
     yield from _over_budget(dry)
     yield f"{sample_size_note(one.n_questions for one in dry.cells)}."
     yield "Nothing was spent, and no run folder was made."
+
+
+def _on_window(dry: DryRun) -> Iterator[str]:
+    probed = [one for one in dry.cells if one.n_fitted is not None and one.cell.llm and not is_fake(one.cell.llm)]
+    fitted, of = sum(one.n_fitted or 0 for one in probed), sum(one.n_observed for one in probed)
+    if fitted:
+        yield (
+            f"{fitted} of {of} questions of the probe have more evidence than {dry.window:,} tokens hold (by estimate, "
+            "at three bytes a token): the rest is left out, as the run would. Chunk the documents, lower retrieval.k, "
+            "or raise llm.context_tokens if the model reads more."
+        )
+    elif probed and dry.window is None:
+        yield (
+            "The model's window is not known before it is asked, and nothing was left out here: name it in "
+            "llm.context_tokens to see what would be."
+        )
 
 
 def _hours_text(hours: float) -> str:

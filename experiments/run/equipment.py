@@ -8,8 +8,11 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from arena.config import CalibratedThreshold, RunConfig, cache_dir, cache_folder, fingerprint, qdrant_key
+from arena.config import CalibratedThreshold, LLMSettings, RunConfig, cache_dir, cache_folder, fingerprint, qdrant_key
+from arena.errors import ConfigError
 from arena.leaderboard.validity import index_of, truncation_statement
+from arena.llm.opening import model_file
+from arena.llm.providers import LOCAL, parse_model
 from arena.protocols import Evaluator, Reranker, Router
 from arena.types import Dataset, Document
 from experiments.run.extras import ExternalSources, SecondIndex, live_search, second_corpus
@@ -81,6 +84,36 @@ def fetch_weights(name: str, reporter: Reporter) -> Path:
 
     with reporter.bytes(f"downloading {name}") as advance:
         return fetch(name, weights_root(), progress=lambda done, total, label: advance(done, total or 0))
+
+
+def language_model(name: str, reporter: Reporter) -> Path:
+    """The file of a named language model, downloaded on first use. Raises as `check_language_model`."""
+    check_language_model(name)
+    return fetch_weights(name, reporter)
+
+
+def check_language_model(name: str) -> None:
+    """Raise `ConfigError` for a name that no language model has: of no weights, or of an encoder's."""
+    from indexing.sources import WEIGHTS
+
+    known = sorted(one.name for one in WEIGHTS.values() if one.purpose == "language model")
+    if name not in known:
+        raise ConfigError(
+            f"'local:{name}' is no language model: write local:{' or local:'.join(known)}, or local:PATH of a file "
+            "that ends in .gguf"
+        )
+
+
+def check_model(settings: LLMSettings) -> None:
+    """Refuse a model that cannot be opened, as far as that is known without weights to download or a server to ask.
+
+    Raises what `arena.llm.opening.model_file` raises, and `ConfigError` for a local model that there cannot be.
+    """
+    model = parse_model(settings)
+    if model.provider == LOCAL and not model.name.lower().endswith(".gguf"):
+        check_language_model(model.name)
+    else:
+        model_file(settings, Path)
 
 
 def embedding_settings(config: RunConfig) -> EmbeddingSettings:

@@ -50,7 +50,8 @@ class Expectation:
 
     `account` is that of `n_observed` questions, observed in `origin` (a run's id; None = a probe with the fake model).
     `full_usd`: what those would have cost had every reply been as long as it may be; of a probe only. `failures`: why
-    questions of a probe failed; those that do stop short, and make the figures too low.
+    questions of a probe failed; those that do stop short, and make the figures too low. `n_fitted`: questions of a
+    probe of whose evidence some was left out for want of room (None: no probe).
     """
 
     cell: Cell
@@ -60,6 +61,7 @@ class Expectation:
     account: Account
     full_usd: float | None = None
     failures: tuple[str, ...] = ()
+    n_fitted: int | None = None
 
     @property
     def calls(self) -> float:

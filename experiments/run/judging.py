@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from arena.store import LABELS, RunStore, key_of
 from arena.store.runs import require_finished, resume_command, way_on
 from arena.types import NO_RETRIEVAL_MODE, Cell, JudgeMetric, Purpose, Verdict
 from experiments.run.budget import check_budget, open_budget, paying, price_table, reply_cache
-from experiments.run.equipment import embedder_of, fetch_weights
+from experiments.run.equipment import embedder_of, language_model
 from experiments.run.prepare import Prepared
 from experiments.run.process import keeper, now, until_stopped
 from experiments.run.scoring import JUDGES, PastRun, conclude_run, documents_of, open_past_run
@@ -61,7 +61,7 @@ async def open_judge(
     with reply_cache(settings) as cache:
         opened = open_model(
             settings,
-            weights=lambda name: fetch_weights(name, reporter),
+            weights=lambda name: language_model(name, reporter),
             cache=cache,
             budget=budget,
             purpose=purpose,
@@ -127,7 +127,7 @@ async def judge_answers(session: JudgeSession, reporter: Reporter) -> bool:
     """
     run, config = session.run, session.config
     embedder = embedder_of(run.config, reporter) if any(NEEDS[metric].embedder for metric in config.metrics) else None
-    content_sha256 = model_sha256(config.llm, lambda name: fetch_weights(name, reporter))
+    content_sha256 = model_sha256(config.llm, lambda name: language_model(name, reporter))
     shas = judge_shas(identity_of(config, content_sha256), config.metrics, embedder)
     if next(_due(session, shas), None) is None:
         reporter.say("nothing is left to judge")
@@ -301,13 +301,35 @@ def judge_folder(
         require_finished(store, "judge it")
         run = open_past_run(store)
         config = _with_judge(run, judge_from, options)
+        _refuse_code(store, config)
         if labels is not None:
             store.write_labels(_checked(run, labels))
             store.note_kept(LABELS)
         again = f"arena judge {shlex.quote(str(store.folder))}"
-        judge_past_run(replace(run, config=config), reporter, again=again)
-        store.seal(run.plan.keys())
-        return store, conclude_run(store, reporter, dataset=run.dataset, config=config)
+        try:
+            judge_past_run(replace(run, config=config), reporter, again=again)
+        except RunInterrupted:
+            # Without this the derived files of a finished run would not be those of its journals any more.
+            with suppress(UserError):  # the folder may be what went wrong
+                _derive(store, run, config, reporter)
+            raise
+        return store, _derive(store, run, config, reporter)
+
+
+def _refuse_code(store: RunStore, config: RunConfig) -> None:
+    """A run folder may be anyone's: its embedder runs code of its own only where the user says so."""
+    assert config.judge is not None, "a run is judged by a judge"
+    embeds = any(NEEDS[metric].embedder for metric in config.judge.metrics)
+    if embeds and config.embedding.trust_remote_code:
+        raise ConfigError(
+            f"run {store.run_id!r} lets its embedding model run code of its own (embedding.trust_remote_code), which "
+            f"these metrics would load; if you trust it: {resume_command(store)} --judge {config.judge.llm.model}"
+        )
+
+
+def _derive(store: RunStore, run: PastRun, config: RunConfig, reporter: Reporter) -> Leaderboard:
+    store.seal(run.plan.keys())
+    return conclude_run(store, reporter, dataset=run.dataset, config=config)
 
 
 def _with_judge(run: PastRun, judge_from: Path | None, options: Mapping[str, Any]) -> RunConfig:

@@ -17,7 +17,7 @@ from arena.runner import Contestant
 from arena.types import Purpose
 from experiments.run.budget import check_budget, price_table, reply_cache
 from experiments.run.contestants import Entries, contestants, read_entries, with_model
-from experiments.run.equipment import Equipment, fetch_weights, planned_equipment, ready_equipment
+from experiments.run.equipment import Equipment, check_model, language_model, planned_equipment, ready_equipment
 from experiments.run.identity import identity
 from experiments.run.process import now, unknown_groups
 from experiments.terminal.progress import Reporter
@@ -61,9 +61,14 @@ def prepare(config: RunConfig, reporter: Reporter, *, dry: bool = False, shard: 
     for name in entries.skipped:
         reporter.warn(f"{name} is left out: no question of the sample has gold documents")
     content_sha256 = None
+    if dry:
+        if entries.needs_model:
+            check_model(config.llm)
+        if config.judge is not None:
+            check_model(config.judge.llm)
     if entries.needs_model and not dry:
         check_budget(config, price_table(config, now()))
-        content_sha256 = model_sha256(config.llm, lambda name: fetch_weights(name, reporter))
+        content_sha256 = model_sha256(config.llm, lambda name: language_model(name, reporter))
     equipment = None
     if entries.needs_index:
         wanted: dict[str, Any] = {"rerank": entries.needs_reranker, "variants": entries.variants}
@@ -120,7 +125,7 @@ async def open_contestants(
     with reply_cache(settings) as cache:
         async with open_model(
             settings,
-            weights=lambda name: fetch_weights(name, reporter),
+            weights=lambda name: language_model(name, reporter),
             cache=cache,
             budget=budget,
             purpose=purpose,

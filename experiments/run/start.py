@@ -21,6 +21,7 @@ from arena.plan import Shard
 from arena.runner import plan_keys
 from arena.store import FINISHED, RunStore, latest_run
 from arena.store.journal import JournalWriter
+from arena.store.runs import code_named
 from arena.tracking import check_store, track
 from arena.tracking.database import local_uri
 from arena.types import Dataset, RunRecord
@@ -240,14 +241,19 @@ def _check_copy(settings: RunConfig) -> None:
 
 
 def _refuse_code_unasked(store: RunStore, old: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """A run folder may be anyone's: code that its settings name is run only if the user names it too."""
-    tool = (old.get("external") or {}).get("tool")
-    if tool is None or "tool" in (options.get("external") or {}):
-        return
-    raise ConfigError(
-        f"the settings of run {store.run_id!r} have the code {tool!r} called as external.tool; to go on, say that you "
-        f"trust it: --set external.tool={tool}"
-    )
+    """A run folder may be anyone's: code that its settings let run is run only if the user names it too."""
+    unasked = {}
+    for name, value in code_named(old).items():
+        part, _, setting = name.partition(".")
+        if setting not in (options.get(part) or {}):
+            unasked[name] = value
+    if unasked:
+        named = ", ".join(f"{name} {value!r}" for name, value in unasked.items())
+        trust = " ".join(f"--set {name}={shlex.quote(value)}" for name, value in unasked.items())
+        raise ConfigError(
+            f"the settings of run {store.run_id!r} let code run that is not the arena's ({named}); to go on, say that "
+            f"you trust it: {trust}"
+        )
 
 
 def _named(shard: Shard | None) -> str:
@@ -279,7 +285,8 @@ def print_next_steps(outcome: Outcome, mlflow_run: str | None, console: Console,
                 "your data    arena run --dataset jsonl:DIR      (corpus.jsonl and questions.jsonl; see README)"
             )
         if str(config["llm"]["model"]).partition(":")[0] in ("fake", "local"):
-            lines.append("your model   arena run --llm openai:NAME --base-url http://127.0.0.1:8000/v1")
+            own = "" if config["dataset"] == "world" else f"--dataset {shlex.quote(config['dataset'])} "
+            lines.append(f"your model   arena run {own}--llm openai:NAME --base-url http://127.0.0.1:8000/v1")
     if outcome.too_many_failures:
         lines.insert(
             0,

@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -31,11 +30,8 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.report.figures import usd_text
-from arena.types import LLMCall, RunRecord
+from arena.types import LLMCall, PaidAttempt, RunRecord
 from experiments.terminal.tables import Console
-
-if TYPE_CHECKING:
-    from arena.types import RunRecord
 
 UsdOf = Callable[[LLMCall], float | None]
 """What a call cost; None = unknown."""
@@ -80,7 +76,7 @@ class CellCounts:
 
 
 class RunCounts:
-    """The cells of a run, in their order, and the whole."""
+    """The cells of a run, in their order, and the whole. `unanswered`: attempts of this process without a reply."""
 
     def __init__(
         self, cells: Mapping[str, CellCounts], usd_of: UsdOf, clock: Callable[[], float] = perf_counter
@@ -90,6 +86,7 @@ class RunCounts:
         self._usd_of = usd_of
         self._clock = clock
         self._started = clock()
+        self.unanswered = 0
         kept = sum(cell.kept for cell in cells.values())
         self.whole = CellCounts(("all",), sum(cell.total for cell in cells.values()), kept)
 
@@ -106,13 +103,17 @@ class RunCounts:
         self._cells[record.cell.key].add(record, self._usd_of)
         self.whole.add(record, self._usd_of)
 
+    def attempted(self, paid: PaidAttempt) -> None:
+        """Count an attempt at a call: a question whose calls are tried again has not failed, and has no record yet."""
+        self.unanswered += paid.attempt.fault is not None
+
 
 SILENCE_SECONDS = 60.0
 """The longest time without a line."""
 
 _BAR_CHARS = 40
 
-Note = Callable[["RunRecord"], None]
+Note = Callable[[RunRecord], None]
 
 
 @contextmanager
@@ -193,6 +194,8 @@ def progress_line(tally: RunCounts) -> str:
     """Where the whole run stands, as in `answers: 1,200/4,000, 3 failed, 81,204 tokens, $0.41, 12.3/s, 3:48 left`."""
     whole, elapsed = tally.whole, tally.elapsed_seconds
     parts = [f"answers: {whole.done:,}/{whole.total:,}", f"{whole.failed:,} failed"]
+    if tally.unanswered:
+        parts.append(f"{tally.unanswered:,} attempts without a reply")
     if whole.tokens:
         parts.append(f"{whole.tokens:,} tokens")
     if whole.usd is not None:

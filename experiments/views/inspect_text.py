@@ -25,7 +25,7 @@ from arena.report.question import (
     visible_text,
 )
 from arena.report.text import Part, Rows
-from arena.types import Answer, Cell, Decision, Document, Hit, Retrieval, Verdict
+from arena.types import FIT, Answer, Cell, Decision, Document, Hit, Retrieval, Verdict
 
 
 def answer_text(cell: CellPage, chars: int) -> str:
@@ -173,16 +173,29 @@ def _decisions(decisions: Sequence[Decision], documents: Mapping[str, Document])
             str(number),
             line_text(f"{one.node}: {one.choice}", _NAME_CHARS),
             _subject(one, documents),
-            figure_text(one.score),
-            f"{figure_text(one.threshold)}{f' ({one.origin})' if one.origin else ''}",
+            *_score(one),
             one.tier or "",
             changed_text(one),
-            ", ".join(f"{name} {figure_text(value)}" for name, value in one.parts.items()),
+            _made_of(one),
         )
         for number, one in enumerate(decisions, start=1)
     ]
     headings = ("#", "decision", "about", "score", "threshold", "tier", "changed", "made of")
     return _without_empty(Rows(headings, tuple(rows), 3))
+
+
+def _score(decision: Decision) -> tuple[str, str]:
+    """Score and threshold; of a prompt that was fitted to the window, which has passages for both, neither."""
+    if decision.node == FIT:
+        return UNDEFINED, UNDEFINED
+    origin = f" ({decision.origin})" if decision.origin else ""
+    return figure_text(decision.score), f"{figure_text(decision.threshold)}{origin}"
+
+
+def _made_of(decision: Decision) -> str:
+    if decision.node == FIT:
+        return f"{decision.score or 0:.0f} of {decision.threshold or 0:.0f} passages shown"
+    return ", ".join(f"{name} {figure_text(value)}" for name, value in decision.parts.items())
 
 
 def _subject(decision: Decision, documents: Mapping[str, Document]) -> str:

@@ -203,3 +203,19 @@ def test_what_cannot_be_done_is_said(arena: Arena, finished: Path, options: tupl
     assert message in refused.err
     assert (finished / "manifest.json").read_bytes() == before
     assert not (finished / "verdicts.jsonl").exists()
+
+
+def test_the_page_of_a_judged_run_is_made_anew(arena: Arena, finished: Path) -> None:
+    assert arena("judge", finished, "--judge", "fake:", "--metrics", "answer_accuracy").code == 0
+    assert arena("verify", finished).code == 0
+
+
+def test_a_judging_that_breaks_off_leaves_files_that_are_one_with_the_journals(
+    arena: Arena, finished: Path, tmp_path: Path
+) -> None:
+    gone = judge_script(tmp_path, "gone", rules=[RATES | {"times": 5}, {"error": 500, "message": "down"}])
+    config = judge_config(tmp_path / "judge.json", gone, max_attempts=1, breaker_failures=1, concurrency=1)
+    done = arena("judge", finished, "--config", config)
+    assert done.code == 2
+    assert "--resume" not in done.err
+    assert arena("verify", finished).code == 0

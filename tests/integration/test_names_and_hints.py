@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -139,3 +140,57 @@ def test_a_resumed_folder_runs_no_code_unasked(arena: Arena, study: Path, tmp_pa
     assert refused.code == 2
     assert f"--set external.tool={tool}" in refused.err
     assert arena(*resume, "--set", f"external.tool={tool}").code == 0
+
+
+@pytest.mark.parametrize("part", ["embedding", "rerank"])
+def test_a_resumed_folder_opens_no_model_with_code_of_its_own_unasked(
+    arena: Arena, study: Path, tmp_path: Path, part: str
+) -> None:
+    assert arena("run", study, "--strategies", "closed_book", "--run-id", "r").code == 0
+    manifest = tmp_path / "runs" / "r" / "manifest.json"
+    said = json.loads(manifest.read_text())
+    said["config"][part]["trust_remote_code"] = True
+    manifest.write_text(json.dumps(said))
+    resume = ["run", "--resume", "--run-id", "r", "--runs-dir", tmp_path / "runs"]
+    refused = arena(*resume)
+    assert (refused.code, f"--set {part}.trust_remote_code=true" in refused.err) == (2, True), refused.err
+    asked = arena(*resume, "--set", f"{part}.trust_remote_code=true")
+    assert "say that you trust it" not in asked.err
+
+
+def test_a_judge_lets_no_embedder_of_a_run_run_code(arena: Arena, study: Path, tmp_path: Path) -> None:
+    assert arena("run", study, "--strategies", "closed_book", "--run-id", "r").code == 0
+    manifest = tmp_path / "runs" / "r" / "manifest.json"
+    said = json.loads(manifest.read_text())
+    said["config"]["embedding"]["trust_remote_code"] = True
+    manifest.write_text(json.dumps(said))
+    judge = ["judge", tmp_path / "runs" / "r", "--judge", "fake:", "--metrics"]
+    refused = arena(*judge, "answer_relevancy")
+    assert (refused.code, "--set embedding.trust_remote_code=true" in refused.err) == (2, True), refused.err
+    assert arena(*judge, "answer_accuracy").code == 0
+
+
+def test_a_second_ctrl_c_at_the_exit_prints_no_traceback() -> None:
+    code = (
+        "import atexit, os, signal, time\n"
+        "def late():\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(0)\n"
+        "atexit.register(late)\n"
+        "from experiments.cli.main import main\nmain()\n"
+    )
+    command = [sys.executable, "-c", code, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE_SECONDS, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["bge-m3", "/tmp/x.py", "/nowhere/m.gguf"])
+@pytest.mark.parametrize("role", [["--llm"], ["--llm", "fake:", "--judge"]])
+def test_a_dry_run_refuses_a_local_model_that_cannot_be(arena: Arena, study: Path, name: str, role: list[str]) -> None:
+    done = arena("run", study, "--strategies", "closed_book", *role, f"local:{name}", "--dry-run")
+    assert done.code == 2
+    assert ".gguf" in done.err
+    assert name in done.err
+
+
+def test_own_data_stay_named_in_what_to_type_next(arena: Arena, study: Path, jsonl_folder: Path) -> None:
+    done = arena("run", study, "--strategies", "closed_book")
+    assert f"arena run --dataset jsonl:{jsonl_folder} --llm openai:NAME" in done.out

@@ -160,3 +160,12 @@ def test_a_share_without_a_question_says_so(arena: Arena, study: Path) -> None:
     refused = [arena("run", study, *OPTIONS, f"t{index}", "--shard", f"{index}/40") for index in range(1, 4)]
     assert 2 in codes
     assert any("holds none of the questions" in done.err for done in refused)
+
+
+def test_a_merge_says_where_it_is_and_writes_the_page(arena: Arena, tmp_path: Path, shards: list[Path]) -> None:
+    done = arena("merge", *shards, "--into", "whole")
+    folder = tmp_path / "runs" / "whole"
+    assert done.code == 0, done.err
+    assert f"run folder   {folder}" in done.out
+    assert f"report       {folder / 'report.html'}" in done.out
+    assert (folder / "report.html").exists()

@@ -63,3 +63,20 @@ def test_a_window_that_is_not_reached_changes_nothing(arena: Arena, tmp_path: Pa
         )
         assert done.code == 0, done.err
     assert answers_of(runs / "free") == answers_of(runs / "wide")
+
+
+def test_a_dry_run_fits_prompts_as_the_run_does_and_says_how_many(
+    arena: Arena, tmp_path: Path, tiny_embedder: Path
+) -> None:
+    data, runs = long_documents(tmp_path / "data"), tmp_path / "runs"
+    study = ["--dataset", f"jsonl:{data}", "--llm", "openai:m", "--set", f"embedding.model={tiny_embedder}"]
+    study += ["--strategies", "vanilla", "--modes", "dense", "--runs-dir", str(runs), "--dry-run"]
+    (wide,) = json.loads(arena("run", *study, "--json").out)["cells"]
+    (narrow,) = json.loads(arena("run", *study, "--json", "--set", "llm.context_tokens=2000").out)["cells"]
+    assert (wide["n_fitted"], narrow["n_fitted"]) == (0, 3)
+    assert narrow["input_tokens"] <= 3 * 2000 < wide["input_tokens"]
+    assert "window is not known" in " ".join(arena("run", *study).out.split())
+    said = " ".join(arena("run", *study, "--set", "llm.context_tokens=2000").out.split())
+    assert "3 of 3 questions of the probe have more evidence than 2,000 tokens hold" in said
+    local = arena("run", *study, "--llm", "local:smollm2-135m", "--json")
+    assert json.loads(local.out)["context_tokens"] == 8192

@@ -82,7 +82,8 @@ def _calls(count: int) -> str:
     return "1 call" if count == 1 else f"{count:,} calls"
 
 
-DRY_RUN = "DRY RUN (fake model)"
+FAKE = "made up"
+"""What the answers of a fake model are called."""
 
 _JUDGED: frozenset[str] = frozenset(get_args(JudgeMetric))
 
@@ -91,8 +92,10 @@ def caption(board: Leaderboard) -> str:
     """Data and models, as in `world, 240 documents; model local:smollm2-135m`."""
     models = sorted({cell.llm for cell in board.cells if cell.llm is not None})
     named = f"model{'s' if len(models) > 1 else ''} {', '.join(models)}" if models else "no model"
-    dry = f"; {DRY_RUN}" if any(map(is_fake, models)) else ""
-    return f"{board.dataset.name}, {board.dataset.n_documents:,} documents; {named}{dry}"
+    fakes = [model for model in models if is_fake(model)]
+    whose = "the answers" if fakes == models else f"the answers of {', '.join(fakes)}"
+    said = f"; FAKE MODEL: {whose} are {FAKE}" if fakes else ""
+    return f"{board.dataset.name}, {board.dataset.n_documents:,} documents; {named}{said}"
 
 
 def legend(board: Leaderboard) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from arena.datasets.records import FileRow, read_records
-from arena.errors import DatasetError, nearest
+from arena.errors import DatasetError, nearest, problem_text
 from arena.types import (
     MOST_COUNTED,
     Answer,
@@ -167,7 +167,7 @@ def _line(row: FileRow) -> AnswerLine:
             raise row.error(
                 f"unknown field {name!r}{_near(name, AnswerLine.model_fields)}; known are {known}"
             ) from None
-        message = problem["msg"].removeprefix("Value error, ").replace("valid tuple", "valid list")
+        message = problem_text(problem)
         raise row.error(f"field {name!r}: {message}" if name else message) from None
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from arena.config import LLMSettings, RunConfig, api_key, fingerprint, load_config, parse_settings, validate_config
-from arena.errors import ConfigError
+from arena.errors import ConfigError, content_problems
 
 
 @pytest.mark.parametrize(
@@ -136,3 +136,18 @@ def test_settings_of_the_command_line_are_nested_and_typed() -> None:
 def test_what_is_no_setting_is_refused_by_its_text(text: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(repr(text))):
         parse_settings([text])
+
+
+def test_an_empty_file_is_no_config(tmp_path: Path) -> None:
+    (tmp_path / "empty.yaml").write_text("# nothing yet\n")
+    with pytest.raises(ConfigError, match="holds no settings: write some, or leave the file out"):
+        load_config(tmp_path / "empty.yaml", {})
+
+
+def test_a_list_is_called_one() -> None:
+    class Line(BaseModel):
+        names: tuple[str, ...]
+
+    with pytest.raises(ValidationError) as refused:
+        Line.model_validate({"names": "aldermere"})
+    assert content_problems(refused.value, "the line") == "names: Input should be a valid list"

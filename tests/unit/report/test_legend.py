@@ -3,7 +3,7 @@ from __future__ import annotations
 from arena.leaderboard.guards import GuardFinding
 from arena.report.console import render_markdown
 from arena.report.sections.leaderboard import COLUMNS
-from arena.report.sections.limits import DRY_RUN, caption, legend, notes
+from arena.report.sections.limits import FAKE, caption, legend, notes
 from tests.unit.leaderboard.boards import PATCHY, WITHHELD, board, row
 from tests.unit.leaderboard.contests import board_of, three_cells
 
@@ -15,8 +15,10 @@ def test_the_caption_names_every_model_once() -> None:
 
 
 def test_a_fake_model_is_called_one() -> None:
-    assert DRY_RUN in caption(board(row(llm="openai:a"), row(llm="fake:script.json")))
-    assert DRY_RUN not in caption(board(row(llm="openai:fake:1")))
+    assert caption(board(row(llm="fake:"))).endswith("; FAKE MODEL: the answers are made up")
+    both = caption(board(row(llm="openai:a"), row(llm="fake:script.json")))
+    assert both.endswith("; FAKE MODEL: the answers of fake:script.json are made up")
+    assert FAKE not in caption(board(row(llm="openai:fake:1")))
 
 
 def test_the_legend_explains_n_and_ranks_nobody() -> None:

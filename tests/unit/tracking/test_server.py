@@ -93,3 +93,33 @@ def test_a_dead_server_is_named(tmp_path: Path, closed_port: int) -> None:
 def test_a_server_that_hangs_up_is_dead(tmp_path: Path, refusing_server: str) -> None:
     with pytest.raises(TrackingError, match="no MLflow server answers"), opened(tmp_path, refusing_server):
         pytest.fail("it was opened")
+
+
+class Stranger(BaseHTTPRequestHandler):
+    """A server that answers all with JSON of its own."""
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.end_headers()
+        self.wfile.write(b'{"status": "ok"}')
+
+    def log_message(self, *of: object) -> None:
+        pass
+
+
+def test_a_server_that_is_no_mlflow_is_called_one(tmp_path: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with (
+            pytest.raises(TrackingError, match="is no MLflow server"),
+            opened(tmp_path, f"http://127.0.0.1:{server.server_port}"),
+        ):
+            pytest.fail("it was opened")
+        server.shutdown()

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from arena.types import LLMCall
-from experiments.terminal.progress import CellCounts, RunCounts
+from arena.types import CallAttempt, LLMCall, PaidAttempt
+from experiments.terminal.progress import CellCounts, RunCounts, progress_line
 from tests.samples import answered, call, cell, failed
 
 
@@ -52,3 +52,11 @@ def test_the_time_left_follows_the_rate_of_this_process() -> None:
     run.add(answered("q3", "x"))
     assert run.whole.seconds_left(10.0) == 50.0
     assert run.cells[0].seconds_left(10.0) == 10.0
+
+
+def test_attempts_that_are_made_again_are_told_before_any_record_comes() -> None:
+    run = tally()
+    assert "reply" not in progress_line(run)
+    for fault in (None, "no reply within 120 s", "no reply within 120 s"):
+        run.attempted(PaidAttempt("question", "fake:", "generate", "", 1, CallAttempt(None, None, fault=fault)))
+    assert "0 failed, 2 attempts without a reply" in progress_line(run)

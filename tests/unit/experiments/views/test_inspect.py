@@ -15,7 +15,7 @@ from arena.errors import RunStoreError, UnknownNameError
 from arena.judges.subject import subject_of
 from arena.metrics.case import Case
 from arena.store import RUNNING, RunStore
-from arena.types import Dataset, Document, RunRecord
+from arena.types import FIT, Dataset, Decision, Document, RunRecord
 from experiments.terminal.tables import Console
 from experiments.views.inspect import Inspection, inspect_question, print_question
 from tests.samples import GOLD, QUESTIONS, answered, small_dataset
@@ -161,3 +161,11 @@ def test_a_long_passage_is_cut_and_says_where_the_rest_is(tmp_path: Path) -> Non
     assert "more characters: --json]" in text
     assert len(text) < 20_000
     assert "x" * 200_000 in json.loads(printed(inspection, as_json=True))["documents"]["d1"]["text"]
+
+
+def test_evidence_that_did_not_fit_is_counted_in_passages(tmp_path: Path) -> None:
+    (record, *_) = telling_records()
+    fitted = Decision(FIT, "dropped", 1.0, 5.0, changed=("evidence",))
+    store = run_of(tmp_path, [replace(record, decisions=(fitted,))])
+    rows = [" ".join(line.split()) for line in printed(inspect_question(store.folder, record.question_id)).splitlines()]
+    assert "1 fit: dropped evidence 1 of 5 passages shown" in rows
