@@ -1,4 +1,6 @@
-"""The folder of an equal-budget comparison.
+"""The folders of the two studies that make many runs.
+
+Of an equal-budget comparison:
 
 RUNS_DIR/EQ_ID/
     equal_budget.json   target, settings found, the trace of the search, what was achieved
@@ -8,7 +10,7 @@ RUNS_DIR/EQ_ID/
     equal/              a run folder per contestant at equal budget, and one of the controls
     run.lock            held by the one process that works on it
 
-A sweep's folder.
+Of a sweep:
 
 RUNS_DIR/SWEEP_ID/
     sweep.json      design, points, what was reused, the curves' elbows; written before the first point, and after
@@ -20,7 +22,8 @@ RUNS_DIR/SWEEP_ID/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -33,42 +36,51 @@ from arena.store.files import RunLock, replace_json, replace_text
 EQUAL_BUDGET, COMPARISON = "equal_budget.json", "comparison.json"
 SWEEP, TABLE, PICTURE = "sweep.json", "sweep.csv", "curves.svg"
 
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def run_folder_name(text: str, most_chars: int, told_apart_by: str) -> str:
+    """`text` where it may name a folder, else what is left of it with `told_apart_by`, which no other text has."""
+    safe = _UNSAFE.sub("-", text)[:most_chars].strip("-.")
+    return safe if safe == text else f"{safe[: most_chars - len(told_apart_by) - 1]}-{told_apart_by}"
+
+
+def named_after(config_name: str, otherwise: str) -> str:
+    """The start of a study's own name: that of its config file, as far as it may name a folder."""
+    return "".join(one if one.isalnum() and one.isascii() else "-" for one in config_name).strip("-")[:60] or otherwise
+
 
 class StudyFolder:
-    """A folder around the run folders of one study. It is made by `holding`, and may not be there before."""
+    """A folder of runs. It is made by `holding`, and may not be there before."""
 
-    what: ClassVar[str]
-    summary_name: ClassVar[str]
-    """The file without which a folder is none of this kind."""
-    elsewhere: ClassVar[str]
-    """How a user chooses another folder."""
+    summary: ClassVar[str]
+    """The file that says what the folder is."""
+    called: ClassVar[str]
+    instead: ClassVar[str]
+    """What to do where the folder holds something else."""
+    inside: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    @property
-    def parts(self) -> Sequence[Path]:
-        """The folders in it that are made with it."""
-        return ()
-
     def check(self) -> None:
         """Raise `RunStoreError` where the folder is there and holds something else."""
-        if (self.path / self.summary_name).is_file() or not self.path.exists():
+        if not self.path.exists() or (self.path / self.summary).is_file():
             return
-        # The lock alone is what a process leaves that was stopped before it wrote anything.
-        if not self.path.is_dir() or any(one.name != LOCK for one in self.path.iterdir()):
-            raise RunStoreError(f"{str(self.path)!r} exists and is no {self.what}: {self.elsewhere}")
+        # The lock is the first file of a study that was killed before it wrote anything.
+        if not self.path.is_dir() or any(entry.name != LOCK for entry in self.path.iterdir()):
+            raise RunStoreError(f"{str(self.path)!r} exists and is no {self.called}: {self.instead}")
 
     @contextmanager
     def holding(self) -> Iterator[None]:
         """Make the folder and hold it; a second process is refused.
 
         Raises:
-            RunStoreError: it cannot be made, or see `check`.
+            RunStoreError: it cannot be made, or holds something else.
         """
         self.check()
         try:
-            for folder in (self.path, *self.parts):
+            for folder in (self.path, *(self.path / name for name in self.inside)):
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise RunStoreError(f"cannot make {str(self.path)!r}: {error.strerror}; choose another runs_dir") from error
@@ -77,30 +89,19 @@ class StudyFolder:
 
 
 class EqualFolder(StudyFolder):
-    """The folder of one comparison, made under the settings of `fingerprint`."""
+    """The folder of an equal-budget comparison, made under the settings of one fingerprint."""
 
-    what = "equal-budget comparison"
-    summary_name = EQUAL_BUDGET
-    elsewhere = "choose another --run-id"
+    summary, called = EQUAL_BUDGET, "equal-budget comparison"
+    instead = "choose another --run-id"
+    inside = ("pilots", "equal")
 
     def __init__(self, path: Path, fingerprint: str) -> None:
         super().__init__(path)
         self.fingerprint = fingerprint
-
-    @property
-    def pilots(self) -> Path:
-        return self.path / "pilots"
-
-    @property
-    def equal(self) -> Path:
-        return self.path / "equal"
-
-    @property
-    def parts(self) -> Sequence[Path]:
-        return self.pilots, self.equal
+        self.pilots, self.equal = (path / name for name in self.inside)
 
     def check(self) -> None:
-        """Raise `RunStoreError` also where it was made under other settings."""
+        """Refuse a folder that holds something else, or a comparison with other settings."""
         super().check()
         place = self.path / EQUAL_BUDGET
         if not place.is_file():
@@ -108,11 +109,11 @@ class EqualFolder(StudyFolder):
         try:
             made = read_json(place).get("fingerprint")
         except (OSError, ValueError, AttributeError) as error:
-            raise RunStoreError(f"{str(place)!r} cannot be read: {error}; choose another --run-id") from error
+            raise RunStoreError(f"{str(place)!r} cannot be read: {error}; {self.instead}") from error
         if made != self.fingerprint:
             raise RunStoreError(
                 f"{str(self.path)!r} was made under other settings ({made}, and these are {self.fingerprint}): restore "
-                "them, or choose another --run-id"
+                f"them, or {self.instead}"
             )
 
     def write(self, summary: Mapping[str, Any], comparison: Mapping[str, Any] | None = None) -> None:
@@ -125,13 +126,8 @@ class EqualFolder(StudyFolder):
 class SweepFolder(StudyFolder):
     """The folder of one sweep."""
 
-    what = "sweep"
-    summary_name = SWEEP
-    elsewhere = "choose another run_id in the config, or move it away"
-
-    @property
-    def sweep_id(self) -> str:
-        return self.path.name
+    summary, called = SWEEP, "sweep"
+    instead = "choose another run_id in the config, or move it away"
 
     def store(self, point: str) -> RunStore:
         """The run folder of a point, which may not be there yet."""
@@ -148,10 +144,3 @@ class SweepFolder(StudyFolder):
         if picture is not None:
             replace_text(self.path / PICTURE, picture)
         replace_json(self.path / SWEEP, summary)
-
-    def summary(self) -> dict[str, Any]:
-        """sweep.json. Raises `RunStoreError` where it is damaged."""
-        try:
-            return dict(read_json(self.path / SWEEP))
-        except (OSError, ValueError, TypeError) as error:
-            raise RunStoreError(f"{SWEEP} of sweep {self.sweep_id!r} cannot be read: {error}") from error

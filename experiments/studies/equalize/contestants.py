@@ -6,7 +6,6 @@ order in which they are tried. A config under other settings gives an entry's ru
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -16,6 +15,8 @@ from arena.errors import ConfigError
 from arena.identity import short_hash
 from arena.leaderboard.build import CellSummary
 from arena.report.figures import per_question_text, usd_text
+from arena.types import Cell
+from experiments.studies.folder import run_folder_name
 from strategies import Variant, find_variant
 
 K = "retrieval.k"
@@ -26,7 +27,6 @@ Setting = Mapping[str, int]
 """Name of a setting -> value: `retrieval.k`, `allowance.tokens`, or one of the strategy's own, as `max_sentences`."""
 
 _NAME_CHARS = 40
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,13 @@ class EqualizedEntry:
 
     @property
     def name(self) -> str:
-        safe = _UNSAFE.sub("-", f"{self.entry}-{self.mode}").strip("-.")
-        if safe == f"{self.entry}-{self.mode}" and len(safe) <= _NAME_CHARS:
-            return safe
-        told_apart = short_hash(f"{self.entry} {self.mode}", 6)
-        return f"{safe[: _NAME_CHARS - 7]}-{told_apart}"
+        return run_folder_name(f"{self.entry}-{self.mode}", _NAME_CHARS, short_hash(f"{self.entry} {self.mode}", 6))
+
+    def has(self, cell: Cell | CellSummary) -> bool:
+        """Whether a cell is its own, in a run under the settings of the config."""
+        names = (self.variant.spec.name, self.mode)
+        wanted = self.variant.settings.items()
+        return (cell.strategy, cell.retrieval_mode) == names and wanted <= cell.params.items()
 
 
 @dataclass(frozen=True, slots=True)

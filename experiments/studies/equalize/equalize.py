@@ -20,18 +20,9 @@ from experiments.run.contestants import read_entries
 from experiments.studies.compare.compare import Compared, compare_runs
 from experiments.studies.compare.table import compared_fields
 from experiments.studies.equalize.contestants import EqualizedEntry, StartList, Unit, spent, start_list
-from experiments.studies.equalize.runs import (
-    Achieved,
-    ComparisonRuns,
-    Pilots,
-    Runs,
-    Settled,
-    Solvers,
-    WarnsOnce,
-    pilot_sample,
-)
-from experiments.studies.equalize.search import SpendingPoint, TargetChoice
-from experiments.studies.folder import EqualFolder
+from experiments.studies.equalize.runs import Achieved, ComparisonRuns, Pilots, Runs, Settled, WarnsOnce, pilot_sample
+from experiments.studies.equalize.search import SpendingPoint
+from experiments.studies.folder import EqualFolder, named_after
 from experiments.terminal.progress import Reporter
 
 SCHEMA_VERSION = 1
@@ -87,20 +78,10 @@ class Equalized:
         """Whether a contestant meets the target on the questions of the comparison."""
         return abs(one.chosen.deviation(self.target)) <= self.request.tolerance
 
-    def own_cell(self, contestant: EqualizedEntry) -> CellSummary:
-        """Its row of the default comparison."""
-        return own_cell(self.default, contestant)
-
 
 def own_cell(board: Leaderboard, contestant: EqualizedEntry) -> CellSummary:
     """The row of a contestant as configured."""
-    wanted = contestant.variant.settings.items()
-    return next(
-        cell
-        for cell in board.cells
-        if (cell.strategy, cell.retrieval_mode) == (contestant.variant.spec.name, contestant.mode)
-        and wanted <= cell.params.items()
-    )
+    return next(one for one in board.cells if contestant.has(one))
 
 
 def equalized_fields(found: Equalized, status: str) -> dict[str, Any]:
@@ -150,22 +131,16 @@ def trace_fields(trace: Sequence[tuple[EqualizedEntry, SpendingPoint]]) -> list[
 
 
 def _contestant_fields(found: Equalized, one: Settled) -> dict[str, Any]:
-    own = spent(found.own_cell(one.contestant), found.request.unit)
     return {
         "contestant": one.contestant.name,
         "strategy": one.contestant.entry,
         "retrieval_mode": one.contestant.mode,
-        "setting": dict(one.chosen.setting),
         "reached": one.solution.reached,
         "reason": one.solution.reason,
         "within_tolerance": found.within(one),
-        "default_spent": own,
-        "pilot_spent": one.chosen.pilot_spent,
-        "spent": one.chosen.spent,
-        "deviation": one.chosen.deviation(found.target),
-        "n_cut": one.chosen.n_cut,
+        "default_spent": spent(own_cell(found.default, one.contestant), found.request.unit),
         "cell": one.chosen.cell.cell,
-        "run": str(one.chosen.run),
+        **_tried_fields(one.chosen, found.target),
         "tried": [_tried_fields(tried, found.target) for tried in one.tried],
     }
 
@@ -208,18 +183,16 @@ def equalize(request: EqualizeRequest, reporter: Reporter, quiet: WarnsOnce) -> 
     opening = opening_fields(request, folder.path, folder.fingerprint, RUNNING)
     with folder.holding(), Runs(quiet) as runs:
         folder.write(opening)
-        pilots = Pilots(pilot, request.unit, folder.pilots, runs, reporter)
-        solvers = Solvers(pilot, lists.contestants, pilots, request.unit, request.tolerance, reporter)
-        choice = solvers.choose(request.target)
+        pilots = Pilots(pilot, lists.contestants, request.unit, request.tolerance, folder.pilots, runs, reporter)
+        choice = pilots.choose(request.target)
         placed = config.model_copy(update={"runs_dir": folder.path, "run_id": DEFAULT})
         reporter.say("comparison: the config as it is")
         _, default = runs.run(placed)
         evaluation = ComparisonRuns(config, request.unit, folder.equal, runs, reporter)
-        target = _on_these_questions(choice, default, lists, request)
-        settled = tuple(
-            evaluation.settle(one, target, solvers, tolerance=request.tolerance, corrections=request.corrections)
-            for one in choice.solutions
-        )
+        # What the target's contestant spends as configured is another figure on these questions than in the pilots.
+        whose = next((one for one in lists.contestants if one.name == choice.origin), None)
+        target = choice.target if whose is None else spent(own_cell(default, whose), request.unit)
+        settled = tuple(evaluation.settle(one, target, pilots, request.corrections) for one in choice.solutions)
         controls = evaluation.controls(lists.controls)
         made = [one.chosen.run for one in settled] + ([controls[0]] if controls else [])
         compared = compare_runs(made, quiet)
@@ -242,14 +215,6 @@ def equalize(request: EqualizeRequest, reporter: Reporter, quiet: WarnsOnce) -> 
     return found
 
 
-def _on_these_questions(
-    choice: TargetChoice, default: Leaderboard, lists: StartList, request: EqualizeRequest
-) -> float:
-    """The target where the comparison is made: what its contestant spends there as configured, or as given."""
-    whose = next((one for one in lists.contestants if one.name == choice.origin), None)
-    return choice.target if whose is None else spent(own_cell(default, whose), request.unit)
-
-
 def check_request(request: EqualizeRequest) -> None:
     """Raise `ConfigError` for figures that mean nothing."""
     if request.target is not None and request.target <= 0:
@@ -266,7 +231,7 @@ def evaluated_config(config: RunConfig) -> RunConfig:
 
 
 def folder_of(request: EqualizeRequest) -> EqualFolder:
-    """Where it goes: `run_id` names it, else the config's name, the unit and the settings do."""
+    """Where it goes: `run_id` names it, else the config's name and all that it was asked for do."""
     config = request.config
     asked = {
         "config": config.fingerprint_fields(),
@@ -281,8 +246,8 @@ def folder_of(request: EqualizeRequest) -> EqualFolder:
         "prices": config.model_dump(mode="json")["prices"] if request.unit == "usd" else None,
     }
     identity = fingerprint("equal", asked)
-    named = "".join(one if one.isalnum() and one.isascii() else "-" for one in request.name).strip("-")[:60]
-    return EqualFolder(config.runs_dir / Path(config.run_id or f"{named or 'arena'}-equal-{identity[-6:]}"), identity)
+    named = config.run_id or f"{named_after(request.name, 'arena')}-equal-{identity[-6:]}"
+    return EqualFolder(config.runs_dir / named, identity)
 
 
 def _too_many(boards: Iterable[Leaderboard], config: RunConfig) -> bool:

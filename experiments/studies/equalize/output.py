@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from rich.text import Text
 
@@ -25,6 +24,7 @@ from experiments.studies.equalize.equalize import (
     equalized_fields,
     evaluated_config,
     folder_of,
+    own_cell,
 )
 from experiments.studies.equalize.runs import MAX_PILOTS, Settled, pilot_sample
 from experiments.studies.equalize.search import GIVEN
@@ -73,7 +73,7 @@ def _table(found: Equalized) -> Rows:
     quality = _quality(found)
     rows = []
     for one in found.settled:
-        own, chosen = found.own_cell(one.contestant), one.chosen
+        own, chosen = own_cell(found.default, one.contestant), one.chosen
         rows.append(
             (
                 one.contestant.entry,
@@ -171,7 +171,7 @@ def expect_budget(request: EqualizeRequest, reporter: Reporter) -> ExpectedBudge
     pilot = config.model_copy(update={"sample": pilot_sample(config, request.pilot), "judge": None})
     entries = tuple(dict.fromkeys(one.entry for one in lists.contestants))
     dry = dry_run(pilot.model_copy(update={"strategies": entries}), reporter)
-    own = {one: _expected(one, dry.cells) for one in lists.contestants}
+    own = {one: next(found for found in dry.cells if one.has(found.cell)) for one in lists.contestants}
     known = [_per_question(one, request.unit) for one in own.values()]
     target = request.target or max((one for one in known if one is not None), default=None)
     if request.unit == "usd" and None in known:
@@ -190,7 +190,7 @@ def expect_budget(request: EqualizeRequest, reporter: Reporter) -> ExpectedBudge
 def print_expected(expected: ExpectedBudget, console: Console, *, json: bool) -> None:
     """Print the bounds, or one JSON object."""
     if json:
-        console.file.write(as_json(_fields(expected)) + "\n")
+        console.file.write(as_json(expected) + "\n")
     else:
         print_parts(list(_expected_parts(expected)), console)
 
@@ -219,16 +219,6 @@ def _bound(
     )
 
 
-def _expected(contestant: EqualizedEntry, cells: tuple[Expectation, ...]) -> Expectation:
-    wanted = contestant.variant.settings.items()
-    return next(
-        one
-        for one in cells
-        if (one.cell.strategy, one.cell.retrieval_mode) == (contestant.variant.spec.name, contestant.mode)
-        and wanted <= one.cell.params.items()
-    )
-
-
 def _per_question(expected: Expectation, unit: Unit) -> float | None:
     amounts: Mapping[Unit, float | None] = {
         "calls": expected.calls,
@@ -253,10 +243,6 @@ def _expected_parts(expected: ExpectedBudget) -> Iterator[Part]:
         "and controls come on top."
     )
     yield "Replies that were paid for are kept and never paid for twice. Nothing was spent, and no folder was made."
-
-
-def _fields(expected: ExpectedBudget) -> dict[str, Any]:
-    return asdict(expected)
 
 
 def _count(amount: float | None) -> str:

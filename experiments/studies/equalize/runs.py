@@ -6,8 +6,10 @@ brought to one target, and run under the settings found on the questions of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf, isfinite
 from pathlib import Path
 from types import TracebackType
@@ -79,6 +81,15 @@ class Runs:
             raise RunInterrupted(f"{error}\nThe same `arena equalize` command goes on with all of it.") from error
         return store, outcome.board
 
+    def run_alone(
+        self, config: RunConfig, contestant: EqualizedEntry, setting: Setting, folder: Path
+    ) -> tuple[RunStore, Leaderboard, CellSummary]:
+        """The run of one contestant under a setting, and its one row. `folder`: where runs of its kind go."""
+        placed = {"runs_dir": folder, "run_id": run_name(contestant, setting)}
+        store, board = self.run(config_under(config, contestant, setting).model_copy(update=placed))
+        [cell] = board.cells
+        return store, board, cell
+
     def n_passages(self, config: RunConfig) -> int:
         """Of the index that `config` searches."""
         prepared = self._preparer.prepare(config)
@@ -130,40 +141,59 @@ def pilot_sample(config: RunConfig, limit: int | None) -> SampleConfig:
 
 
 class Pilots:
-    """Pilot runs of one config, each made once. `trace`: what they found, in the order in which it was asked."""
+    """Solves contestants by pilot runs, each made once. `trace`: what they found, in the order of asking."""
 
-    def __init__(self, config: RunConfig, unit: Unit, folder: Path, runs: Runs, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        config: RunConfig,
+        contestants: Sequence[EqualizedEntry],
+        unit: Unit,
+        tolerance: float,
+        folder: Path,
+        runs: Runs,
+        reporter: Reporter,
+    ) -> None:
         """`config`: with the sample of the pilots. `folder`: where their runs go."""
-        self._config = config.model_copy(update={"judge": None, "health_check": False, "latency_probe": 0})
-        self._unit = unit
-        self._folder = folder
-        self._runs = runs
-        self._reporter = reporter
-        self._points: dict[str, SpendingPoint] = {}
-        self._asked: dict[str, int] = {}
+        self.tolerance = tolerance
         self.trace: list[tuple[EqualizedEntry, SpendingPoint]] = []
+        self._config = config.model_copy(update={"judge": None, "health_check": False, "latency_probe": 0})
+        self._unit, self._folder, self._runs, self._reporter = unit, folder, runs, reporter
+        self._points: dict[str, SpendingPoint] = {}
+        self._asked: Counter[str] = Counter()
+        n_passages = runs.n_passages(config_under(self._config, contestants[0], {}))
+        self._adjustable: dict[EqualizedEntry, tuple[AdjustableSetting, ...]] = {
+            one: adjustable_settings(config, one, unit, n_passages) for one in contestants
+        }
+
+    def choose(self, given: float | None) -> TargetChoice:
+        """The target (see `choose_target`) and who meets it how."""
+        own = {one: self._own(one) for one in self._adjustable}
+        adjustable = [one for one, settings in self._adjustable.items() if settings]
+        return choose_target(given, own, adjustable, self._solve_all)
+
+    def solve(self, contestant: EqualizedEntry, target: float) -> Solution:
+        """One contestant for one target, which may be solved again for another."""
+
+        def last_resort(point: SpendingPoint) -> AdjustableSetting | None:
+            return allowance_setting(self._config, contestant, self._unit, target, point.spent)
+
+        measure = partial(self.measure, contestant)
+        return solve(contestant, self._adjustable[contestant], target, self.tolerance, measure, last_resort)
 
     def measure(self, contestant: EqualizedEntry, setting: Setting) -> SpendingPoint | None:
         """What is spent under a setting; None once MAX_PILOTS have been run of this contestant."""
         name = run_name(contestant, setting)
         if name not in self._points:
-            if self._asked.get(contestant.name, 0) >= MAX_PILOTS:
+            if self._asked[contestant.name] >= MAX_PILOTS:
                 return None
-            self._asked[contestant.name] = self._asked.get(contestant.name, 0) + 1
+            self._asked[contestant.name] += 1
             self._points[name] = self._run(contestant, setting, name)
             self._note(contestant, self._points[name])
         return self._points[name]
 
-    def n_passages(self, contestant: EqualizedEntry) -> int:
-        """Of the index."""
-        return self._runs.n_passages(config_under(self._config, contestant, {}))
-
     def _run(self, contestant: EqualizedEntry, setting: Setting, name: str) -> SpendingPoint:
-        placed: Mapping[str, object] = {"runs_dir": self._folder, "run_id": name}
-        config = config_under(self._config, contestant, setting).model_copy(update=placed)
-        store, board = self._runs.run(config)
-        [cell] = board.cells
-        failing = cell.n_failed > config.max_failure_share * cell.n_questions
+        store, _, cell = self._runs.run_alone(self._config, contestant, setting, self._folder)
+        failing = cell.n_failed > self._config.max_failure_share * cell.n_questions
         point = SpendingPoint(setting, inf if failing else spent(cell, self._unit), cell.n_questions, cell.n_failed,
                       n_cut(store), name)  # fmt: skip
         if failing and not setting:
@@ -179,55 +209,14 @@ class Pilots:
         found = amount if isfinite(point.spent) else "too many questions fail"
         self._reporter.say(f"pilot {contestant.name}, {shown(point.setting)}: {found}")
 
-
-class Solvers:
-    """Solves contestants by pilots, again for another target where that is asked."""
-
-    def __init__(
-        self,
-        config: RunConfig,
-        contestants: Sequence[EqualizedEntry],
-        pilots: Pilots,
-        unit: Unit,
-        tolerance: float,
-        reporter: Reporter,
-    ) -> None:
-        self._config = config
-        self._contestants = contestants
-        self._pilots = pilots
-        self._unit = unit
-        self._tolerance = tolerance
-        self._reporter = reporter
-        n_passages = pilots.n_passages(contestants[0])
-        self._knobs: dict[EqualizedEntry, tuple[AdjustableSetting, ...]] = {
-            one: adjustable_settings(config, one, unit, n_passages) for one in contestants
-        }
-
-    def choose(self, given: float | None) -> TargetChoice:
-        """The target (see `choose_target`) and who meets it how."""
-        own = {one: self._own(one) for one in self._contestants}
-        adjustable = [one for one in self._contestants if self._knobs[one]]
-        return choose_target(given, own, adjustable, self._solve_all)
-
-    def solve(self, contestant: EqualizedEntry, target: float) -> Solution:
-        """One contestant for one target."""
-
-        def measure(setting: Setting) -> SpendingPoint | None:
-            return self._pilots.measure(contestant, setting)
-
-        def last_resort(point: SpendingPoint) -> AdjustableSetting | None:
-            return allowance_setting(self._config, contestant, self._unit, target, point.spent)
-
-        return solve(contestant, self._knobs[contestant], target, self._tolerance, measure, last_resort)
-
     def _solve_all(self, target: float) -> list[Solution]:
         self._reporter.say(
             f"looking for settings that spend {amount_text(target, self._unit)} {self._unit} per question ..."
         )
-        return [self.solve(one, target) for one in self._contestants]
+        return [self.solve(one, target) for one in self._adjustable]
 
     def _own(self, contestant: EqualizedEntry) -> SpendingPoint:
-        point = self._pilots.measure(contestant, {})
+        point = self.measure(contestant, {})
         assert point is not None, "the first pilot of a contestant is always granted"
         return point
 
@@ -281,26 +270,19 @@ class ComparisonRuns:
 
     def __init__(self, config: RunConfig, unit: Unit, folder: Path, runs: Runs, reporter: Reporter) -> None:
         """`config`: with the sample of the comparison. `folder`: where the runs go."""
-        self._config = config
-        self._unit = unit
-        self._folder = folder
-        self._runs = runs
-        self._reporter = reporter
+        self._config, self._unit, self._folder, self._runs, self._reporter = config, unit, folder, runs, reporter
 
-    def settle(
-        self, solution: Solution, target: float, solvers: Solvers, *, tolerance: float, corrections: int
-    ) -> Settled:
+    def settle(self, solution: Solution, target: float, pilots: Pilots, corrections: int) -> Settled:
         """Run a contestant; where it misses the target by more than the tolerance, correct for the pilots' error.
 
         Only what is spent is looked at, never a score.
         """
         tried = [self.run(solution.contestant, solution.point)]
         for _ in range(corrections if solution.reached else 0):
-            if abs(tried[-1].deviation(target)) <= tolerance or tried[-1].spent <= 0:
+            if abs(tried[-1].deviation(target)) <= pilots.tolerance or tried[-1].spent <= 0:
                 break
-            corrected = solvers.solve(
-                solution.contestant, corrected_target([(one.pilot_spent, one.spent) for one in tried], target)
-            ).point
+            asked = corrected_target([(one.pilot_spent, one.spent) for one in tried], target)
+            corrected = pilots.solve(solution.contestant, asked).point
             if any(one.setting == corrected.setting for one in tried):
                 break
             tried.append(self.run(solution.contestant, corrected))
@@ -309,12 +291,8 @@ class ComparisonRuns:
     def run(self, contestant: EqualizedEntry, point: SpendingPoint) -> Achieved:
         """One run of one contestant, under the setting of a pilot."""
         setting = point.setting
-        name = run_name(contestant, setting)
         self._reporter.say(f"comparison: {contestant.name}, {shown(setting)}")
-        placed: Mapping[str, object] = {"runs_dir": self._folder, "run_id": name}
-        config = config_under(self._config, contestant, setting).model_copy(update=placed)
-        store, board = self._runs.run(config)
-        [cell] = board.cells
+        store, board, cell = self._runs.run_alone(self._config, contestant, setting, self._folder)
         return Achieved(setting, point.spent, store.folder, spent(cell, self._unit), n_cut(store), cell, board)
 
     def controls(self, entries: tuple[str, ...]) -> tuple[Path, Leaderboard] | None:

@@ -30,7 +30,7 @@ from arena.plan import RunPlan
 from experiments.run.contestants import contestants
 from experiments.run.identity import identity
 from experiments.run.prepare import Prepared, planned_cells, prepare
-from experiments.studies.folder import SweepFolder
+from experiments.studies.folder import SweepFolder, named_after
 from experiments.terminal.progress import Reporter
 
 SECTION = SWEEP_SECTION
@@ -180,5 +180,5 @@ def folder_of(swept: SweptConfig) -> SweepFolder:
     """
     placed = {name: swept.base[name] for name in ("runs_dir", "run_id") if name in swept.base}
     config: RunConfig = validate_config(placed, str(swept.path))
-    named = "".join(one if one.isalnum() and one.isascii() else "-" for one in swept.path.stem).strip("-")
-    return SweepFolder(config.runs_dir / (config.run_id or f"{named[:60] or 'sweep'}-{sweep_fingerprint(swept)[-6:]}"))
+    named = config.run_id or f"{named_after(swept.path.stem, 'sweep')}-{sweep_fingerprint(swept)[-6:]}"
+    return SweepFolder(config.runs_dir / named)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,13 +14,13 @@ from arena.config import RunConfig, validate_config
 from arena.errors import ConfigError, UnknownNameError, UserError
 from arena.identity import canonical_json, short_hash
 from experiments.run.contestants import read_entries
+from experiments.studies.folder import run_folder_name
 from experiments.studies.sweep.config import Setting, SweptConfig
 from indexing.modes import MODES
 from strategies import find_variant
 
 BASE = "base"
 _NAME_CHARS = 90
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _PARAMS = "strategy_params"
 
 
@@ -184,10 +183,7 @@ def _point(swept: SweptConfig, setting: Setting, label: str, config: RunConfig, 
 def _name(setting: Setting) -> str:
     """Fit for a folder and different for every setting."""
     text = "_".join(f"{name}-{value}" for name, value in setting.items()) or BASE
-    safe = _UNSAFE.sub("-", text)[:_NAME_CHARS].strip("-.")
-    if safe == text:
-        return safe
-    return f"{safe[: _NAME_CHARS - 9]}-{short_hash(_canonical(setting), 8)}"
+    return run_folder_name(text, _NAME_CHARS, short_hash(_canonical(setting), 8))
 
 
 def _reason(path: Path, label: str, error: UserError) -> str:

@@ -167,7 +167,7 @@ def track_rows(folder: SweepFolder, fingerprint: str, rows: Sequence[SweepRow], 
     """A parent run for the sweep and a child for each row; the parent's id (None: it could not be written)."""
     reporter.say("logging to MLflow ...")
     files = [path for name in (TABLE, PICTURE) if (path := folder.path / name).exists()]
-    sweep = SweptCells(folder.sweep_id, fingerprint, [_cell(row) for row in rows], files)
+    sweep = SweptCells(folder.path.name, fingerprint, [_cell(row) for row in rows], files)
     try:
         tracked = track_sweep(sweep, folder.path.parent, tracking_uri())
     except TrackingError as error:
