@@ -7,7 +7,7 @@ everything is and where to look next.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -16,7 +16,7 @@ from typing import Any
 
 from arena.config import RunConfig, load_config, merge, tracking_uri, validate_config
 from arena.errors import ConfigError, TrackingError
-from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.plan import Shard
 from arena.runner import plan_keys
 from arena.store import FINISHED, RunStore, latest_run
@@ -80,8 +80,12 @@ class Outcome:
     @property
     def too_many_failures(self) -> bool:
         """Whether failed questions, over all questions of all cells, exceed the allowed share."""
-        asked = sum(cell.n_questions for cell in self.board.cells)
-        return sum(cell.n_failed for cell in self.board.cells) > self.max_failure_share * asked
+        return too_many_failed(self.board.cells, self.max_failure_share)
+
+
+def too_many_failed(cells: Sequence[CellSummary], max_failure_share: float) -> bool:
+    """Whether of all questions of all cells together more failed than the allowed share."""
+    return sum(cell.n_failed for cell in cells) > max_failure_share * sum(cell.n_questions for cell in cells)
 
 
 def start(prepared: Prepared, reporter: Reporter) -> Outcome:

@@ -59,7 +59,8 @@ def _settings(run: DevRun, findings: Sequence[TargetCalibration]) -> dict[str, A
     settings["sample"] = {name: sampled[name] for name in _HOW_DRAWN if name in sampled} | {"part": "eval"}
     for finding in findings:
         if finding.target == "rerank":
-            settings = merge(settings, {"rerank": {"threshold": _rerank_threshold(finding)}})
+            threshold = {"value": finding.chosen[0].value, "reranker": finding.judge}
+            settings = merge(settings, {"rerank": {"threshold": threshold}})
             continue
         strategy = finding.chosen[0].setting.split(".")[1]
         values: dict[str, Any] = {one.name: one.value for one in finding.chosen}
@@ -67,10 +68,6 @@ def _settings(run: DevRun, findings: Sequence[TargetCalibration]) -> dict[str, A
         settings = merge(settings, {"strategy_params": {strategy: values}})
         settings["strategies"] = [_without(entry, strategy, values) for entry in settings["strategies"]]
     return settings
-
-
-def _rerank_threshold(finding: TargetCalibration) -> dict[str, Any]:
-    return {"value": finding.chosen[0].value, "reranker": finding.judge}
 
 
 def _without(entry: str, strategy: str, values: dict[str, Any]) -> str:

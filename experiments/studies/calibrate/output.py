@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -19,18 +18,15 @@ from arena.report.figures import (
     signed_interval_text,
     signed_text,
 )
-from arena.report.text import Part as Paragraph
-from arena.report.text import Rows, print_parts
+from arena.report.text import Part, Rows, print_parts
 from arena.statistics.intervals import Interval
 from experiments.studies.calibrate.separation import (
     Calibration,
-    Chosen,
     Figure,
     Population,
     TargetCalibration,
-    TradeTable,
 )
-from experiments.terminal.tables import Console
+from experiments.terminal.tables import Console, as_json
 
 BINS = 24
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -67,32 +63,27 @@ _COUNTED = frozenset({"passages", "words", "tokens", "retrievals"})
 def print_calibration(found: Calibration, console: Console, *, json: bool) -> None:
     """Print all that was found, or one JSON object."""
     if json:
-        console.file.write(json_module.dumps(calibration_fields(found), indent=2, ensure_ascii=False) + "\n")
+        console.file.write(as_json(calibration_fields(found)) + "\n")
         return
-    parts: list[Paragraph] = []
+    parts: list[Part] = []
     for finding in found.findings:
         parts += _finding_parts(finding)
     parts += [Text(f"{target}: not told: {why}") for target, why in found.untold.items()]
-    parts.append(Text(_farewell(found)))
+    next_step = f"written {found.written}  (next: arena run {found.written})"
+    parts.append(Text(next_step if found.written else "no config is written: no value may be used"))
     print_parts(parts, console)
 
 
 def calibration_fields(found: Calibration) -> dict[str, Any]:
     """Everything, as JSON values."""
     fields = asdict(found) | {"written": None if found.written is None else str(found.written)}
-    for finding in fields["findings"]:
-        for population, of in zip(
-            finding["populations"], _finding_of(found, finding["target"]).populations, strict=True
-        ):
-            population["quantiles"] = dict(zip(map(str, QUANTILES), quantiles(of), strict=True))
+    for finding, told in zip(found.findings, fields["findings"], strict=True):
+        for population, one in zip(finding.populations, told["populations"], strict=True):
+            one["quantiles"] = dict(zip(map(str, QUANTILES), quantiles(population), strict=True))
     return fields
 
 
-def _finding_of(found: Calibration, target: str) -> TargetCalibration:
-    return next(one for one in found.findings if one.target == target)
-
-
-def _finding_parts(finding: TargetCalibration) -> Iterator[Paragraph]:
+def _finding_parts(finding: TargetCalibration) -> Iterator[Part]:
     yield Text(f"{finding.target}: {finding.judge}, read in {finding.cell}")
     yield _table_rows(finding)
     yield Text("\n".join(_choice_lines(finding)))
@@ -105,7 +96,7 @@ def _finding_parts(finding: TargetCalibration) -> Iterator[Paragraph]:
 
 
 def _table_rows(finding: TargetCalibration) -> Rows:
-    table: TradeTable = finding.table
+    table = finding.table
     rows = tuple(
         (
             value_text(row.value),
@@ -121,7 +112,8 @@ def _table_rows(finding: TargetCalibration) -> Rows:
 def _choice_lines(finding: TargetCalibration) -> Iterator[str]:
     yield f"AUC {interval_text(finding.auc)}"
     for one in finding.chosen:
-        yield f"{one.setting} {value_text(one.value)}, {_span(one)} in resamples: {one.criterion}"
+        span = f"{value_text(one.low)} to {value_text(one.high)}"
+        yield f"{one.setting} {value_text(one.value)}, {span} in resamples: {one.criterion}"
         yield "  " + ", ".join(f"{name} {_measure_text(name, value)}" for name, value in one.measures.items())
 
 
@@ -173,13 +165,3 @@ def interval_text(value: Interval | None) -> str:
 def value_text(value: float | None) -> str:
     """A value of a setting to four digits that count; what is written to a config is not rounded."""
     return "none" if value is None else f"{value:.4g}"
-
-
-def _span(one: Chosen) -> str:
-    return f"{value_text(one.low)} to {value_text(one.high)}"
-
-
-def _farewell(found: Calibration) -> str:
-    if found.written is not None:
-        return f"written {found.written}  (next: arena run {found.written})"
-    return "no config is written: no value may be used"

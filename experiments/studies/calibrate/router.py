@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import ConfigError
-from arena.metrics.answer import exact_match
 from arena.metrics.controllers import fixed_route
 from arena.statistics.intervals import Interval, Resamples, Values, wilson_interval
 from arena.types import NO_RETRIEVAL_MODE, Cell, RunRecord, sum_known
@@ -27,10 +26,9 @@ from experiments.studies.calibrate.separation import (
     TargetCalibration,
     TradeRow,
     TradeTable,
-    judged_apart,
     separation,
 )
-from experiments.studies.strategies.labels import silver_labels
+from experiments.studies.strategies.labels import answered_right, silver_labels
 from strategies.adaptive import LABELS, Label
 from strategies.adaptive.graph import preferred
 
@@ -149,7 +147,7 @@ def calibrate_router(run: DevRun) -> TargetCalibration:
     best = best_bias(curve, apart.resamples)
     measures = {"balanced accuracy": best.balanced_accuracy, "gain over 0": best.gain}
     chosen = Chosen(SETTING, best.bias, best.low, best.high, _CRITERION, measures)
-    separates, verdict = judged_apart(apart.wanted, apart.unwanted, apart.auc, {"the gain over bias 0": best.gain})
+    separates, verdict = apart.judged({"the gain over bias 0": best.gain})
     if not best.bias:
         verdict = "no bias above 0 labels better: the paper's 0 stays"
     return TargetCalibration(
@@ -216,13 +214,14 @@ def _table(run: DevRun, cell: Cell, curve: BiasCurve, known: Sequence[str], best
         sent = [ways[label].get(one) for one, label in zip(known, labels, strict=True)]
         taken = [record for record in sent if record is not None]
         simple = [LABELS.index(a) < LABELS.index(b) for a, b in zip(labels, curve.silver, strict=True)]
+        right = [bool(answered_right(record, run.gold[record.question_id])) for record in taken]
         used = sum_known(_tokens(record) for record in taken)
         figures: tuple[Figure, ...] = (
             float(accuracy[place]),
             wilson_interval(hits[:, place].astype(np.float64)),
             wilson_interval(np.array(simple, dtype=np.float64)),
             *(labels.count(label) / len(labels) for label in LABELS),
-            wilson_interval(np.array([_is_right(run, record) for record in taken], dtype=np.float64)),
+            wilson_interval(np.array(right, dtype=np.float64)),
             used / len(taken) if used is not None and taken else None,
             sum(len(record.retrievals) for record in taken) / len(taken) if taken else None,
         )
@@ -245,11 +244,3 @@ def _ways(run: DevRun, router: Cell) -> Mapping[Label, Mapping[str, RunRecord]]:
 
 def _tokens(record: RunRecord) -> int | None:
     return sum_known(count for call in record.calls for count in (call.input_tokens, call.output_tokens))
-
-
-def _is_right(run: DevRun, record: RunRecord) -> bool:
-    answer = record.answer
-    if answer is None or answer.abstained:
-        return False
-    gold = run.gold[record.question_id]
-    return bool(exact_match(answer.text or "", gold.answers, official=gold.official))

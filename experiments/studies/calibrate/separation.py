@@ -11,11 +11,12 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.errors import ConfigError
 from arena.sampling import require_dev
-from arena.statistics.intervals import Interval, Resamples, Values, draw_resamples
-from arena.statistics.thresholds import Criterion, ScoreSample, ThresholdChoice, auc_interval, choose
+from arena.statistics.intervals import Interval, Resamples, Values, draw_resamples, wilson_interval
+from arena.statistics.thresholds import Criterion, ScoreSample, auc_interval, choose
 from arena.store import RunStore, key_of
 from arena.store.runs import require_finished
 from arena.types import Cell, Document, Gold, Hit, Kind, Question, RunRecord
@@ -25,6 +26,7 @@ from indexing.modes import MODES
 TARGETS = ("rerank", "corrective", "self_rag", "router")
 
 Figure = Interval | float | None
+Rates = tuple[Interval | None, Interval | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +149,30 @@ class Separation:
     auc: Interval
 
     def choose(self, setting: str, criterion: Criterion, words: str) -> Chosen:
-        """The value of `setting`; `words` say what the criterion is."""
+        """The value of `setting`; `words` say what the criterion is. Minus infinity is no threshold."""
         found = choose(self.scored, criterion, self.resamples)
-        return chosen(setting, found, words, kept=f"{self.wanted.name} kept", refused=f"{self.unwanted.name} refused")
+        value, low, high = (None if np.isneginf(one) else one for one in (found.threshold, found.low, found.high))
+        names = (f"{self.wanted.name} kept", f"{self.unwanted.name} refused", WORTH)
+        measures = dict(zip(names, (found.kept, found.refused, found.youden), strict=True))
+        return Chosen(setting, value, low, high, words, measures)
 
-    def verdict(self, tests: Sequence[Chosen]) -> tuple[bool, str]:
+    def verdict(self, *tests: Chosen) -> tuple[bool, str]:
         """Whether the populations are told apart: enough of each, AUC above 0.5, and the J of every choice above 0."""
-        gains = {f"J at the best {one.name}": one.measures[WORTH] for one in tests}
-        return judged_apart(self.wanted, self.unwanted, self.auc, gains)
+        return self.judged({f"J at the best {one.name}": one.measures[WORTH] for one in tests})
+
+    def judged(self, gains: Mapping[str, Interval]) -> tuple[bool, str]:
+        """Whether the populations are told apart, and in words why. `gains`: what must be above 0, by name."""
+        pair = f"'{self.wanted.name}' and '{self.unwanted.name}'"
+        few = min(len(self.wanted.scores), len(self.unwanted.scores))
+        if few < FEWEST:
+            return False, f"{pair}: {few} of one are too few to choose on; at least {FEWEST} are needed"
+        if self.auc.low <= 0.5:
+            how = "includes 0.5" if self.auc.high >= 0.5 else "lies below 0.5, the wrong way round"
+            return False, f"{pair} do not separate: the interval of AUC {how}"
+        for name, gain in gains.items():
+            if gain.low <= 0.0:
+                return False, f"{pair} do not separate: the interval of {name} includes 0"
+        return True, f"{pair} separate"
 
 
 def separation(wanted: Scores, unwanted: Scores, names: tuple[str, str], seed: int) -> Separation:
@@ -183,31 +201,10 @@ def separation(wanted: Scores, unwanted: Scores, names: tuple[str, str], seed: i
     return Separation(first, second, scored, resamples, auc_interval(scored, resamples))
 
 
-def chosen(setting: str, choice: ThresholdChoice, criterion: str, *, kept: str, refused: str) -> Chosen:
-    """A choice as it is reported; minus infinity is no threshold."""
-    value, low, high = (None if np.isneginf(one) else one for one in (choice.threshold, choice.low, choice.high))
-    measures = {kept: choice.kept, refused: choice.refused, WORTH: choice.youden}
-    return Chosen(setting, value, low, high, criterion, measures)
-
-
-def judged_apart(
-    wanted: Population, unwanted: Population, auc: Interval, gains: Mapping[str, Interval]
-) -> tuple[bool, str]:
-    """Whether, and in words why. `gains`: what must be above 0, by name."""
-    pair = f"'{wanted.name}' and '{unwanted.name}'"
-    few = min(len(wanted.scores), len(unwanted.scores))
-    if few < FEWEST:
-        return False, f"{pair}: {few} of one are too few to choose on; at least {FEWEST} are needed"
-    if auc.low <= 0.5:
-        how = "includes 0.5" if auc.high >= 0.5 else "lies below 0.5, the wrong way round"
-        return False, f"{pair} do not separate: the interval of AUC {how}"
-    for name, gain in gains.items():
-        if gain.low <= 0.0:
-            return False, f"{pair} do not separate: the interval of {name} includes 0"
-    return True, f"{pair} separate"
-
-
-_STEPS = 9
+def rates(kept: Sequence[bool] | NDArray[np.bool_], refused: Sequence[bool] | NDArray[np.bool_]) -> Rates:
+    """The shares of what was to be kept and is, and of what was to be refused and is, and J; None for none of them."""
+    first, second = (wilson_interval(np.asarray(hits, dtype=np.float64)) for hits in (kept, refused))
+    return first, second, first.mean + second.mean - 1.0 if first and second else None
 
 
 def shown_values(scores: Values, best: float | None, own: float | None) -> list[tuple[float | None, str]]:
@@ -216,7 +213,7 @@ def shown_values(scores: Values, best: float | None, own: float | None) -> list[
     A value of the run's own that no score is below does nothing, and is not shown.
     """
     marks: dict[float, str] = {}
-    for value in np.quantile(scores, np.linspace(0.1, 0.9, _STEPS)):
+    for value in np.quantile(scores, np.linspace(0.1, 0.9, 9)):
         marks[float(value)] = ""
     if own is not None and own > scores.min():
         marks[own] = "this run's"

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.errors import ConfigError
-from arena.metrics.answer import exact_match
 from arena.metrics.retrieval import precision, recall
-from arena.statistics.intervals import Interval, wilson_interval
+from arena.statistics.intervals import wilson_interval
 from arena.statistics.thresholds import keeps_at_least, largest_youden, refuses_at_least
 from arena.types import KINDS, Cell, RunRecord
 from experiments.run.extras import judge_of
@@ -37,11 +36,13 @@ from experiments.studies.calibrate.separation import (
     TargetCalibration,
     TradeRow,
     TradeTable,
+    rates,
     reranked,
     reranks,
     separation,
     shown_values,
 )
+from experiments.studies.strategies.labels import answered_right
 
 _RERANK_SETTING = "rerank.threshold"
 _RERANK_NAMES = ("evidence", "unanswerable")
@@ -59,7 +60,7 @@ def calibrate_rerank(run: DevRun) -> TargetCalibration:
         )
     found = separation(held, empty, _RERANK_NAMES, run.seed)
     best = found.choose(_RERANK_SETTING, largest_youden, YOUDEN)
-    separates, verdict = found.verdict([best])
+    separates, verdict = found.verdict(best)
     parts = _by_kind(asked, held, empty, run.seed)
     alone = [part.name for part in parts if part.separates]
     if alone and not separates:
@@ -112,12 +113,13 @@ def _rerank_table(asked: Sequence[Reranked], rows: Sequence[tuple[float | None, 
     )
 
     def figures(threshold: float | None) -> tuple[Figure, ...]:
-        refused = _rate([one.shown(threshold) == 0 for one in refusable])
-        kept = [_rate([_keeps(one, threshold) for one in ones]) for ones in groups.values()]
+        none_shown = [one.shown(threshold) == 0 for one in refusable]
+        by_group = [rates([_keeps(one, threshold) for one in ones], none_shown) for ones in groups.values()]
+        _, refused, worth = by_group[0]
         return (
             refused,
-            *kept,
-            refused.mean + kept[0].mean - 1.0 if refused and kept[0] else None,
+            *(kept for kept, _, _ in by_group),
+            worth,
             _mean([recall(one.doc_ids[: one.shown(threshold)], one.gold.supporting_ids) for one in answerable]),
             _mean([precision(one.doc_ids[: one.shown(threshold)], one.gold.supporting_ids) for one in answerable]),
             _mean([one.shown(threshold) for one in asked]),
@@ -139,7 +141,7 @@ def _by_kind(asked: Sequence[Reranked], held: Scores, empty: Scores, seed: int) 
         if len(scores) >= LEAST:
             found = separation(scores, empty, (kind, _RERANK_NAMES[1]), seed)
             best = found.choose(_RERANK_SETTING, largest_youden, YOUDEN)
-            parts.append(Part(kind, len(scores), found.auc, best, *found.verdict([best])))
+            parts.append(Part(kind, len(scores), found.auc, best, *found.verdict(best)))
     return parts
 
 
@@ -152,10 +154,6 @@ def _rerank_notes(asked: Sequence[Reranked], held: Scores) -> tuple[str, ...]:
 def _keeps(one: Reranked, threshold: float | None) -> bool:
     best = one.best_gold
     return best is not None and (threshold is None or best >= threshold)
-
-
-def _rate(hits: Sequence[bool]) -> Interval | None:
-    return wilson_interval(np.array(hits, dtype=np.float64))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -192,13 +190,13 @@ def calibrate_corrective(run: DevRun) -> TargetCalibration:
     """Raises `ConfigError` where the run cannot tell."""
     cell = run.one_cell("corrective", lambda cell: True, "corrective on the part dev")
     asked = list(_evaluated(run, cell))
-    with_evidence, without = (
-        {one.question_id: one.of(gold=gold, best=True) for one in asked} for gold in (True, False)
-    )
-    found = separation(with_evidence, without, _CORRECTIVE_NAMES, run.seed)
+    found = _parted(asked, run.seed, best=True)
     lower, upper = _thresholds(found)
-    strips = [_strips(asked, run.seed)] if cell.params.get("decompose") == "passages" else []
-    separates, verdict = found.verdict([lower, upper, *strips])
+    strips = []
+    if cell.params.get("decompose") == "passages":  # whole passages are the strips, and their scores those of strips
+        found_of_all = _parted(asked, run.seed, best=False)
+        strips = [found_of_all.choose(f"{_CORRECTIVE_SECTION}.strip_threshold", largest_youden, YOUDEN)]
+    separates, verdict = found.verdict(lower, upper, *strips)
     return TargetCalibration(
         target="corrective",
         cell=cell.key,
@@ -237,13 +235,10 @@ def _thresholds(found: Separation) -> tuple[Chosen, Chosen]:
     )
 
 
-def _strips(asked: Sequence[Evaluated], seed: int) -> Chosen:
-    """Where whole passages are the strips, their scores are those of the strips."""
-    with_evidence, without = (
-        {one.question_id: one.of(gold=gold, best=False) for one in asked} for gold in (True, False)
-    )
-    found = separation(with_evidence, without, _CORRECTIVE_NAMES, seed)
-    return found.choose(f"{_CORRECTIVE_SECTION}.strip_threshold", largest_youden, YOUDEN)
+def _parted(asked: Sequence[Evaluated], seed: int, *, best: bool) -> Separation:
+    """The scores of passages with evidence and of those without; of every question's best one, or of all."""
+    held, other = ({one.question_id: one.of(gold=gold, best=best) for one in asked} for gold in (True, False))
+    return separation(held, other, _CORRECTIVE_NAMES, seed)
 
 
 def _corrective_table(found: Separation, lower: Chosen, upper: Chosen) -> TradeTable:
@@ -256,9 +251,7 @@ def _corrective_table(found: Separation, lower: Chosen, upper: Chosen) -> TradeT
 
     def figures(threshold: float | None) -> tuple[Figure, ...]:
         cut = -np.inf if threshold is None else threshold
-        kept = wilson_interval((wanted >= cut).astype(np.float64))
-        refused = wilson_interval((unwanted < cut).astype(np.float64))
-        return kept, refused, kept.mean + refused.mean - 1.0 if kept and refused else None
+        return rates(wanted >= cut, unwanted < cut)
 
     order = sorted(marks, key=lambda value: -np.inf if value is None else value)
     return TradeTable(headings, tuple(TradeRow(value, marks[value], figures(value)) for value in order))
@@ -322,7 +315,7 @@ def calibrate_self_rag(run: DevRun) -> TargetCalibration:
         )
     found = separation(wrong, right, _SELF_RAG_NAMES, run.seed)
     best = found.choose(_SELF_RAG_SETTING, largest_youden, YOUDEN)
-    separates, verdict = found.verdict([best])
+    separates, verdict = found.verdict(best)
     own = cell.params.get("delta")
     rows = shown_values(found.scored.scores, best.value, float(own) if isinstance(own, int | float) else None)
     return TargetCalibration(
@@ -352,17 +345,11 @@ def _knows(run: DevRun) -> dict[str, bool]:
             f"run {run.past.store.run_id!r} has {len(cells)} cells of closed_book, and one is needed to tell when "
             "retrieval is: run self_rag and closed_book on the part dev"
         )
-    return dict(_right(run, cells[0]))
-
-
-def _right(run: DevRun, cell: Cell) -> Iterator[tuple[str, bool]]:
-    for record in run.of(cell):
-        gold, answer = run.gold[record.question_id], record.answer
-        if answer is not None and gold.answerable and run.questions[record.question_id].kind != "summary":
-            yield (
-                record.question_id,
-                not answer.abstained and bool(exact_match(answer.text or "", gold.answers, official=gold.official)),
-            )
+    return {
+        record.question_id: bool(answered_right(record, gold))
+        for record in run.of(cells[0])
+        if (gold := run.gold[record.question_id]).answerable and run.questions[record.question_id].kind != "summary"
+    }
 
 
 def _self_rag_table(found: Separation, rows: Sequence[tuple[float | None, str]]) -> TradeTable:
@@ -377,9 +364,6 @@ def _self_rag_table(found: Separation, rows: Sequence[tuple[float | None, str]])
 
     def figures(delta: float | None) -> tuple[Figure, ...]:
         cut = -np.inf if delta is None else delta
-        needed = wilson_interval((wrong > cut).astype(np.float64))
-        spared = wilson_interval((right <= cut).astype(np.float64))
-        worth = needed.mean + spared.mean - 1.0 if needed and spared else None
-        return needed, spared, worth, wilson_interval((every > cut).astype(np.float64))
+        return *rates(wrong > cut, right <= cut), wilson_interval((every > cut).astype(np.float64))
 
     return TradeTable(headings, tuple(TradeRow(value, mark, figures(value)) for value, mark in rows))

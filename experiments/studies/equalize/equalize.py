@@ -5,7 +5,8 @@ equal_budget.json holds what came of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -17,6 +18,7 @@ from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.cells import CellSummary
 from arena.store import FINISHED, RUNNING
 from experiments.run.contestants import read_entries
+from experiments.run.start import too_many_failed
 from experiments.studies.compare.compare import Compared, compare_runs
 from experiments.studies.compare.table import compared_fields
 from experiments.studies.equalize.contestants import EqualizedEntry, StartList, Unit, spent, start_list
@@ -181,7 +183,7 @@ def equalize(request: EqualizeRequest, reporter: Reporter, quiet: WarnsOnce) -> 
     if bounds.max_usd is not None or bounds.max_tokens is not None:
         reporter.say("the budget bounds each run, not all of them together")
     opening = opening_fields(request, folder.path, folder.fingerprint, RUNNING)
-    with folder.holding(), Runs(quiet) as runs:
+    with folder.holding(), closing(Runs(quiet)) as runs:
         folder.write(opening)
         pilots = Pilots(pilot, lists.contestants, request.unit, request.tolerance, folder.pilots, runs, reporter)
         choice = pilots.choose(request.target)
@@ -209,7 +211,7 @@ def equalize(request: EqualizeRequest, reporter: Reporter, quiet: WarnsOnce) -> 
             default,
             compared,
             tuple(pilots.trace),
-            _too_many(boards, config),
+            any(too_many_failed(board.cells, config.max_failure_share) for board in boards),
         )
         folder.write(equalized_fields(found, FINISHED), compared_fields(compared))
     return found
@@ -248,11 +250,3 @@ def folder_of(request: EqualizeRequest) -> EqualFolder:
     identity = fingerprint("equal", asked)
     named = config.run_id or f"{named_after(request.name, 'arena')}-equal-{identity[-6:]}"
     return EqualFolder(config.runs_dir / named, identity)
-
-
-def _too_many(boards: Iterable[Leaderboard], config: RunConfig) -> bool:
-    return any(
-        sum(cell.n_failed for cell in board.cells)
-        > config.max_failure_share * sum(cell.n_questions for cell in board.cells)
-        for board in boards
-    )

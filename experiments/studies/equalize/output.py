@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rich.text import Text
@@ -43,7 +43,10 @@ def print_equalized(found: Equalized, console: Console, *, json: bool) -> None:
         return
     print_parts(list(_parts(found)), console)
     print_compared(found.compared, console)
-    for line in _farewell(found):
+    for line in (
+        f"folder         {found.folder}  ({EQUAL_BUDGET}, comparison.json, pilots/, default/, equal/)",
+        f"as configured  arena show {found.folder / 'default'}",
+    ):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -128,13 +131,6 @@ def _tries(one: Settled) -> str:
     return "and no correction was made" if count == 0 else f"and {count} correction{'s'[: count != 1]} did not mend it"
 
 
-def _farewell(found: Equalized) -> Sequence[str]:
-    return (
-        f"folder         {found.folder}  ({EQUAL_BUDGET}, comparison.json, pilots/, default/, equal/)",
-        f"as configured  arena show {found.folder / 'default'}",
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Bound:
     """What may be asked of one contestant in one part of the work, at most. None = unknown."""
@@ -172,7 +168,7 @@ def expect_budget(request: EqualizeRequest, reporter: Reporter) -> ExpectedBudge
     entries = tuple(dict.fromkeys(one.entry for one in lists.contestants))
     dry = dry_run(pilot.model_copy(update={"strategies": entries}), reporter)
     own = {one: next(found for found in dry.cells if one.has(found.cell)) for one in lists.contestants}
-    known = [_per_question(one, request.unit) for one in own.values()]
+    known = [_per_question(one)[request.unit] for one in own.values()]
     target = request.target or max((one for one in known if one is not None), default=None)
     if request.unit == "usd" and None in known:
         raise ConfigError(
@@ -198,35 +194,31 @@ def print_expected(expected: ExpectedBudget, console: Console, *, json: bool) ->
 def _bounds(
     contestant: EqualizedEntry, expected: Expectation, request: EqualizeRequest, target: float | None, n_questions: int
 ) -> Iterator[Bound]:
-    own = _per_question(expected, request.unit)
-    factor = max(target / own, 1.0) if own and target is not None else None
-    yield _bound(contestant, "pilots", MAX_PILOTS, expected.n_questions, expected, factor)
-    yield _bound(contestant, "comparison", 1 + request.corrections, n_questions, expected, factor)
-    yield _bound(contestant, "as configured", 1, n_questions, expected, 1.0)
-
-
-def _bound(
-    contestant: EqualizedEntry, part: str, runs: int, questions: int, expected: Expectation, factor: float | None
-) -> Bound:
-    def at_most(amount: float | None) -> float | None:
-        if amount is None or factor is None or not expected.n_questions:
-            return None
-        return amount / expected.n_questions * factor * runs * questions
-
-    tokens = total([expected.input_tokens, expected.output_tokens])
-    return Bound(
-        contestant.name, part, runs, questions, at_most(expected.calls), at_most(tokens), at_most(expected.usd)
+    amounts = _per_question(expected)
+    own = amounts[request.unit]
+    grown = max(target / own, 1.0) if own and target is not None else None
+    parts = (
+        ("pilots", MAX_PILOTS, expected.n_questions, grown),
+        ("comparison", 1 + request.corrections, n_questions, grown),
+        ("as configured", 1, n_questions, 1.0),
     )
+    for part, runs, questions, factor in parts:
+        calls, tokens, usd = (
+            None if amount is None or factor is None else amount * factor * runs * questions
+            for amount in amounts.values()
+        )
+        yield Bound(contestant.name, part, runs, questions, calls, tokens, usd)
 
 
-def _per_question(expected: Expectation, unit: Unit) -> float | None:
+def _per_question(expected: Expectation) -> Mapping[Unit, float | None]:
+    """Calls, tokens and dollars, None = unknown."""
     amounts: Mapping[Unit, float | None] = {
         "calls": expected.calls,
         "tokens": total([expected.input_tokens, expected.output_tokens]),
         "usd": expected.usd,
     }
-    amount = amounts[unit]
-    return None if amount is None or not expected.n_questions else amount / expected.n_questions
+    n = expected.n_questions
+    return {unit: None if amount is None or not n else amount / n for unit, amount in amounts.items()}
 
 
 def _expected_parts(expected: ExpectedBudget) -> Iterator[Part]:

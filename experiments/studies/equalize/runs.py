@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf, isfinite
 from pathlib import Path
-from types import TracebackType
 
 from arena.config import RunConfig, SampleConfig
 from arena.datasets import load_dataset
@@ -22,7 +21,7 @@ from arena.leaderboard.cells import CellSummary
 from arena.sampling import in_part, sample
 from arena.store import FINISHED, MANIFEST, RunStore
 from experiments.run.manifest import check_version
-from experiments.run.start import resume, start
+from experiments.run.start import resume, start, too_many_failed
 from experiments.studies.equalize.contestants import (
     AdjustableSetting,
     EqualizedEntry,
@@ -95,10 +94,8 @@ class Runs:
         prepared = self._preparer.prepare(config)
         return int(prepared.equipment.index_facts["passages"]) if prepared.equipment else 0
 
-    def __enter__(self) -> Runs:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def close(self) -> None:
+        """Close the index that is open, if one is."""
         self._preparer.close()
 
 
@@ -193,7 +190,7 @@ class Pilots:
 
     def _run(self, contestant: EqualizedEntry, setting: Setting, name: str) -> SpendingPoint:
         store, _, cell = self._runs.run_alone(self._config, contestant, setting, self._folder)
-        failing = cell.n_failed > self._config.max_failure_share * cell.n_questions
+        failing = too_many_failed([cell], self._config.max_failure_share)
         point = SpendingPoint(setting, inf if failing else spent(cell, self._unit), cell.n_questions, cell.n_failed,
                       n_cut(store), name)  # fmt: skip
         if failing and not setting:

@@ -117,19 +117,15 @@ def _taken(
 
 
 def _prompted(records: Iterable[RunRecord], cells: Iterable[Cell], reader: str, mode: str) -> Mapping[str, Label]:
-    routing = [
+    routing = (
         cell.key
         for cell in cells
         if (cell.strategy, cell.llm, cell.retrieval_mode) == ("adaptive", reader, mode)
         and cell.params.get("policy") == "classifier"
-    ]
-    found: dict[str, Label] = {}
-    for record in records:
-        if routing and record.cell.key == routing[0]:
-            label = next((one for one in LABELS if one == route_taken(record)), None)
-            if label is not None:
-                found[record.question_id] = label
-    return found
+    )
+    first = next(routing, None)
+    taken = {record.question_id: route_taken(record) for record in records if record.cell.key == first}
+    return {question_id: label for question_id, route in taken.items() for label in LABELS if label == route}
 
 
 Reason = Literal["a test question itself", "same wording", "shared sub-question", "shared paragraph"]

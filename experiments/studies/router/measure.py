@@ -199,8 +199,8 @@ def _row(
 ) -> PolicyRow:
     asked = [one for one in routed if one.question_id in labels]
     sent = [labels[one.question_id] for one in asked]
-    right = np.array([one.ways[label].right for one, label in zip(asked, sent, strict=True)], dtype=np.float64)
-    steps = np.array([one.ways[label].steps for one, label in zip(asked, sent, strict=True)], dtype=np.float64)
+    came_to = [one.ways[label] for one, label in zip(asked, sent, strict=True)]
+    right, steps = (np.array([getattr(one, name) for one in came_to], dtype=np.float64) for name in ("right", "steps"))
     by_c = np.array([one.ways["C"].right for one in asked], dtype=np.float64)
     steps_by_c = float(sum(one.ways["C"].steps for one in asked))
     agreement = np.array([label == one.truth for one, label in zip(asked, sent, strict=True)], dtype=np.float64)
@@ -272,8 +272,8 @@ class RouterOutcome:
             "measured_on": found.how,
             "questions": found.n,
             "accuracy": asdict(found.accuracy) if found.accuracy else None,
-            "confusion": {truth: dict(row) for truth, row in found.confusion.items()},
-            "confusion_shares": {truth: dict(row) for truth, row in found.row_normalised.items()},
+            "confusion": found.confusion,
+            "confusion_shares": found.row_normalised,
             "policies": [asdict(one) for one in found.policies],
             "cost_bias": [asdict(one) for one in found.biases],
         }
@@ -309,6 +309,6 @@ class RouterOutcome:
             "called": self.called,
             "reader": self.run.reader,
             "training": self.training,
-            "kept_out_ids": {key: list(reasons) for key, reasons in self.data.leakage.out.items()},
+            "kept_out_ids": self.data.leakage.out,
             "metrics": self.metrics,
         }

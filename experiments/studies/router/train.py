@@ -5,7 +5,6 @@ CARD.md explains the router to someone who finds its folder. The same rows of te
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,7 @@ from experiments.studies.router.measure import (
 )
 from experiments.studies.router.training import LightTrainer, T5Trainer, Trainer, Tuning
 from experiments.terminal.progress import Reporter
-from experiments.terminal.tables import Console
+from experiments.terminal.tables import Console, as_json
 from indexing.routing.opening import NAME, router_text, weights_sha256
 from strategies.adaptive import LABELS
 
@@ -40,16 +39,11 @@ LEGEND = (
 )
 
 
-def policy_rows(rows: Sequence[PolicyRow]) -> Rows:
-    """Who routed, and what it would have come to."""
-    headings = ("routed by", "n", "right label", *LABELS, "right", "less always_c", "steps", "of always_c's")
-    return Rows(headings, tuple((one.policy, *_figures(one)) for one in rows), 1)
-
-
-def bias_rows(rows: Sequence[PolicyRow]) -> Rows:
-    """The router under other preferences for cheaper labels."""
-    headings = ("cost_bias", "n", "right label", *LABELS, "right", "less always_c", "steps", "of always_c's")
-    return Rows(headings, tuple((f"{one.bias:g}", *_figures(one)) for one in rows), 1)
+def policy_rows(rows: Sequence[PolicyRow], *, by_bias: bool = False) -> Rows:
+    """Who routed, and what it would have come to. `by_bias`: the router under preferences for cheaper labels."""
+    first = "cost_bias" if by_bias else "routed by"
+    headings = (first, "n", "right label", *LABELS, "right", "less always_c", "steps", "of always_c's")
+    return Rows(headings, tuple((f"{one.bias:g}" if by_bias else one.policy, *_figures(one)) for one in rows), 1)
 
 
 def confusion_rows(found: RouterEvaluation) -> Rows:
@@ -145,7 +139,7 @@ def _measured(found: RouterOutcome) -> Iterator[str]:
     yield rows_markdown(policy_rows(evaluation.policies))
     yield LEGEND
     yield rows_markdown(confusion_rows(evaluation))
-    yield rows_markdown(bias_rows(evaluation.biases))
+    yield rows_markdown(policy_rows(evaluation.biases, by_bias=True))
 
 
 def _apart(found: RouterOutcome) -> Iterator[str]:
@@ -261,7 +255,7 @@ def _trainer(request: TrainingRequest, run: WaysRun, seed: int, reporter: Report
 def print_router(found: RouterOutcome, folder: Path, console: Console, *, json: bool) -> None:
     """Print what was trained and how good it is, or one JSON object."""
     if json:
-        console.file.write(json_module.dumps(found.fields(folder), indent=2, ensure_ascii=False) + "\n")
+        console.file.write(as_json(found.fields(folder)) + "\n")
         return
     evaluation = found.evaluation
     print_parts(
@@ -272,7 +266,7 @@ def print_router(found: RouterOutcome, folder: Path, console: Console, *, json: 
             policy_rows(evaluation.policies),
             LEGEND,
             confusion_rows(evaluation),
-            bias_rows(evaluation.biases),
+            policy_rows(evaluation.biases, by_bias=True),
             Text(f"written {folder}  (next: arena run --strategies adaptive:policy=router:router={folder})"),
         ],
         console,

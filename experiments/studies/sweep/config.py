@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
@@ -153,12 +152,6 @@ class PointPreparer:
         if self._last is not None:
             self._last.close()
         self._last = None
-
-    def __enter__(self) -> PointPreparer:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
 
 def _but_retrieval(config: RunConfig) -> str:

@@ -96,15 +96,11 @@ def csv_text(rows: Sequence[SweepRow]) -> str:
     A text that a spreadsheet would run as a formula has an apostrophe in front.
     """
     out = io.StringIO()
-    writer: Any = None
-    for row in rows:
-        fields = csv_fields(row)
-        if writer is None:
-            writer = csv.DictWriter(out, fields.keys(), lineterminator="\n")
-            writer.writeheader()
-        writer.writerow(
-            {name: no_formula(value) if isinstance(value, str) else value for name, value in fields.items()}
-        )
+    lines = [csv_fields(row) for row in rows]
+    writer = csv.DictWriter(out, lines[0], lineterminator="\n")
+    writer.writeheader()
+    for fields in lines:
+        writer.writerow({name: no_formula(one) if isinstance(one, str) else one for name, one in fields.items()})
     return out.getvalue()
 
 
@@ -146,11 +142,7 @@ def versions_text(versions: Mapping[str, str | None]) -> str:
 
 
 def _metrics(row: SweepRow) -> dict[str, float | int | None]:
-    return {
-        f"{name}_{part}": getattr(row.metric(name), part, None) if row.metric(name) else None
-        for name in METRICS
-        for part in _PARTS
-    }
+    return {f"{name}_{part}": getattr(row.metric(name), part, None) for name in METRICS for part in _PARTS}
 
 
 TOKENS = "tokens"

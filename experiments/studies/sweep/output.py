@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from arena.report.figures import (
     UNDEFINED,
     metric_text,
     p_text,
+    second_text,
     signed_interval_text,
     signed_text,
     tokens_text,
@@ -18,6 +19,8 @@ from arena.report.figures import (
 )
 from arena.report.text import Part, Rows, print_parts
 from arena.store import FINISHED
+from experiments.run.expectation import total
+from experiments.run.start import too_many_failed
 from experiments.studies.folder import PICTURE, TABLE
 from experiments.studies.sweep.curves import MARGIN, MEASURED, BesideBest, Curve, SweepRow, csv_fields
 from experiments.studies.sweep.points import Points, short_values
@@ -46,13 +49,12 @@ class Sweep:
     @property
     def too_many_failures(self) -> bool:
         """Whether at any point more questions failed than its `max_failure_share`."""
-        for point in self.points.points:
-            cells = [row.cell for row in self.rows if row.point.name == point.name]
-            if sum(one.n_failed for one in cells) > point.config.max_failure_share * sum(
-                one.n_questions for one in cells
-            ):
-                return True
-        return False
+        return any(
+            too_many_failed(
+                [row.cell for row in self.rows if row.point.name == point.name], point.config.max_failure_share
+            )
+            for point in self.points.points
+        )
 
 
 def summary_of(sweep: Sweep, status: str) -> dict[str, Any]:
@@ -75,7 +77,7 @@ def summary_of(sweep: Sweep, status: str) -> dict[str, Any]:
         ],
         "skipped": list(sweep.points.skipped),
         "rows": [csv_fields(row) for row in sweep.rows],
-        "curves": [curve_fields(curve) for curve in sweep.curves],
+        "curves": [asdict(curve) for curve in sweep.curves],
     }
 
 
@@ -97,11 +99,6 @@ def expected_fields(sweep: Sweep) -> dict[str, Any]:
             for one in sweep.expected or ()
         ],
     }
-
-
-def curve_fields(curve: Curve) -> Mapping[str, Any]:
-    """A curve as plain JSON values."""
-    return asdict(curve) | {"others": dict(curve.others), "points": [asdict(one) for one in curve.points]}
 
 
 _COLUMNS = {
@@ -136,21 +133,20 @@ def _parts(sweep: Sweep) -> Iterator[Part]:
             "very same; their latency was not measured."
         )
     yield from _warnings(sweep)
-    shown = [curve for curve in sweep.curves if curve.metric in _NAMES]
+    shown = kept = [curve for curve in sweep.curves if curve.metric in _NAMES]
     if len(shown) > _MANY_ROWS:
-        ranked = _ranked(sweep)
-        kept = [curve for curve in shown if curve.metric == ranked]
-        yield _curve_table(kept[:_MANY_ROWS])
-        yield f"{len(kept[:_MANY_ROWS]):,} of {len(shown):,} curves, those of {_NAMES[ranked]}; all are in sweep.json."
-        yield from _reading()
-    elif shown:
-        yield _curve_table(shown)
+        kept = [curve for curve in shown if curve.metric == _ranked(sweep)][:_MANY_ROWS]
+    if shown:
+        yield _curve_table(kept)
+    if len(kept) < len(shown):
+        ranked = _NAMES[_ranked(sweep)]
+        yield f"{len(kept):,} of {len(shown):,} curves, those of {ranked}; all are in sweep.json."
+    if shown:
         yield from _reading()
     picture = f"{PICTURE}, " if sweep.curves else ""
-    lines = [f"sweep folder   {sweep.folder}  ({TABLE}, {picture}a run folder a point)"]
+    yield f"sweep folder   {sweep.folder}  ({TABLE}, {picture}a run folder a point)"
     if sweep.mlflow:
-        lines.append(f"MLflow         run {sweep.mlflow}")
-    yield from lines
+        yield f"MLflow         run {sweep.mlflow}"
 
 
 def _warnings(sweep: Sweep) -> Iterator[str]:
@@ -176,7 +172,7 @@ def _row_table(sweep: Sweep) -> Rows:
             *(metric_text(row.metric(metric)) for metric in metrics.values()),
             tokens_text(row.cell),
             usd_text(row.cell.cost_usd_per_question),
-            _seconds(row),
+            second_text(None if row.cut else row.cell.latency_seconds.p50),
             "" if row.source == MEASURED else row.source,
         )
         for row in _shown_rows(sweep)
@@ -247,13 +243,8 @@ def _reading() -> Iterator[str]:
 def _beside_texts(one: BesideBest | None) -> tuple[str, ...]:
     if one is None:
         return (UNDEFINED,) * 5
-    return (
-        _value(one.best),
-        _value(one.value),
-        signed_text(one.difference),
-        signed_interval_text(one.low, one.high),
-        p_text(one.p),
-    )
+    figures = signed_text(one.difference), signed_interval_text(one.low, one.high), p_text(one.p)
+    return _value(one.best), _value(one.value), *figures
 
 
 def _expected_parts(expected: tuple[ExpectedPoint, ...]) -> Iterator[Part]:
@@ -279,8 +270,8 @@ def _expected_parts(expected: tuple[ExpectedPoint, ...]) -> Iterator[Part]:
         yield f"Begun, and shown as if nothing of it were done: {', '.join(begun)}."
     judging = [one.judging_usd for one in expected]
     if any(usd is None or usd > 0 for usd in judging):
-        yield f"Judging, USD: {usd_text(_sum(judging))}."
-    usd = usd_text(_sum([one.usd for one in expected]))
+        yield f"Judging, USD: {usd_text(total(judging))}."
+    usd = usd_text(total(one.usd for one in expected))
     yield f"All points, USD: {usd}. Nothing was spent, and no folder was made."
 
 
@@ -291,8 +282,8 @@ def _expected_points(expected: tuple[ExpectedPoint, ...]) -> Rows:
             one.point.label,
             f"{len(one.cells):,}",
             f"{sum(cell.source == ASKED for cell in one.cells):,}",
-            _count(_sum([cell.calls for cell in one.cells])),
-            _count(_sum([cell.tokens for cell in one.cells])),
+            _count(total(cell.calls for cell in one.cells)),
+            _count(total(cell.tokens for cell in one.cells)),
             usd_text(one.usd),
         )
         for one in expected
@@ -300,18 +291,8 @@ def _expected_points(expected: tuple[ExpectedPoint, ...]) -> Rows:
     return Rows(("point", "cells", "asked", "calls", "tokens", "USD"), rows, 1)
 
 
-def _sum(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
-
-
 def _count(number: float | None) -> str:
     return UNDEFINED if number is None else f"{number:,.0f}"
-
-
-def _seconds(row: SweepRow) -> str:
-    p50 = row.cell.latency_seconds.p50
-    return UNDEFINED if row.cut or p50 is None else f"{p50:.2f}"
 
 
 def _value(value: object) -> str:

@@ -70,7 +70,9 @@ def find_points(swept: SweptConfig, folder: Path) -> Points:
         found.setdefault(_canonical(point.values), point)
     if not found or not valid >= swept.sweep.factors.keys():
         raise next(iter(invalid.values()))
-    skipped = tuple(f"{label}: {_reason(swept.path, label, error)}" for label, error in invalid.items())
+    skipped = tuple(
+        f"{label}: {str(error).removeprefix(f'{swept.path}, {label}: ')}" for label, error in invalid.items()
+    )
     if skipped and not swept.sweep.skip_invalid:
         raise ConfigError(
             f"{swept.path}: {len(skipped)} of the sweep's points cannot be run; {'; '.join(skipped)}. Change "
@@ -184,10 +186,6 @@ def _name(setting: Setting) -> str:
     """Fit for a folder and different for every setting."""
     text = "_".join(f"{name}-{value}" for name, value in setting.items()) or BASE
     return run_folder_name(text, _NAME_CHARS, short_hash(_canonical(setting), 8))
-
-
-def _reason(path: Path, label: str, error: UserError) -> str:
-    return str(error).removeprefix(f"{path}, {label}: ")
 
 
 def _plain(value: Any) -> Any:

@@ -7,6 +7,7 @@ cut out of one of more. `arena sweep --dry-run` says of every point what another
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
@@ -17,7 +18,7 @@ from arena.report.names import name_of
 from arena.store import FINISHED, RECORDS, VERDICTS, RunStore, key_of
 from arena.store.journal import RECORD_LINES, VERDICT_LINES, LineFormat, encode, scan
 from arena.types import Answer, Cell, Retrieval, RunRecord, ShownDocument
-from experiments.run.dry_run import DryRun, dry_run
+from experiments.run.dry_run import dry_run
 from experiments.run.expectation import Expectation, total
 from experiments.run.identity import line_fingerprints
 from experiments.run.manifest import check_version, library_versions, new_manifest
@@ -118,7 +119,6 @@ def cuts(larger: CellIdentity, smaller: CellIdentity) -> bool:
 def _identities(
     config: RunConfig, identity: Mapping[str, Any], plan: RunPlan, libraries: Mapping[str, Any]
 ) -> tuple[CellIdentity, ...]:
-    own = {planned.cell.key: _beside(planned.cell, config) | {"libraries": dict(libraries)} for planned in plan.cells}
     lines = line_fingerprints(identity, plan)
     without = {name: value for name, value in identity["config"].items() if name != "retrieval"}
     loose = line_fingerprints(dict(identity) | {"config": without}, plan)
@@ -128,7 +128,7 @@ def _identities(
         foreign = identity["contestants"][cell.strategy]["plugin"] is not None
         # A cell's parameters say how it retrieves. A foreign strategy may read the settings beside them.
         line = (lines if foreign else loose)[cell.key]
-        fields = own[cell.key] | {"line": line}
+        fields = _beside(cell, config) | {"libraries": dict(libraries), "line": line}
         whole = fingerprint("records", fields | {"cell": cell.key})
         found.append(CellIdentity(planned, whole, _but_k(cell, fields, identity)))
     return tuple(found)
@@ -334,7 +334,7 @@ def expect_points(points: Sequence[SweepPoint], folder: SweepFolder, reporter: R
     """
     donors: list[Donor] = []
     expected: list[ExpectedPoint] = []
-    with PointPreparer(reporter, dry=True) as preparer:
+    with closing(PointPreparer(reporter, dry=True)) as preparer:
         for point in points:
             prepared = preparer.prepare(point.config)
             cells = of_prepared(prepared)
@@ -364,7 +364,8 @@ def _expect(
         made = f"{source.how} from {source.point}" if source else ASKED
         name, n_questions = name_of(one), len(cell.planned.question_ids)
         if found := costs.get(one.key):
-            expected.append(ExpectedCell(name, n_questions, made, found.calls, _tokens(found), found.usd))
+            tokens = total([found.input_tokens, found.output_tokens])
+            expected.append(ExpectedCell(name, n_questions, made, found.calls, tokens, found.usd))
         else:
             expected.append(ExpectedCell(name, n_questions, FINISHED if status == FINISHED else made))
     return ExpectedPoint(point, status, tuple(expected), judging)
@@ -377,16 +378,8 @@ def _costs(
     # What runs beside the sweep used is known; once it is begun, what its own points used.
     runs = folder.path if folder.path.exists() else folder.path.parent
     dry = dry_run(point.config.model_copy(update={"runs_dir": runs}), reporter, prepared)
-    return {one.cell.key: one for one in dry.cells if one.cell.key in asked}, _judging(dry, asked)
-
-
-def _judging(dry: DryRun, asked: frozenset[str]) -> float | None:
     writing = [one.cell.key for one in dry.cells if one.cell.llm is not None]
-    parts = [
+    judging = total(
         one.usd for metric in dry.judging for key, one in zip(writing, metric.by_cell, strict=True) if key in asked
-    ]
-    return total(parts)
-
-
-def _tokens(one: Expectation) -> float | None:
-    return total([one.input_tokens, one.output_tokens])
+    )
+    return {one.cell.key: one for one in dry.cells if one.cell.key in asked}, judging

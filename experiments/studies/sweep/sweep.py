@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def _run(
     """Point's name -> its rows."""
     rows: dict[str, tuple[SweepRow, ...]] = {}
     names = [point.name for point in order]
-    with PointPreparer(reporter) as preparer:
+    with closing(PointPreparer(reporter)) as preparer:
         for number, point in enumerate(order, start=1):
             reporter.say(f"point {number} of {len(order)}: {point.label}")
             others = [name for name in names if name != point.name]
