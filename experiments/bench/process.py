@@ -116,13 +116,14 @@ def _median_seconds(code: str) -> float:
     return statistics.median(seconds(start) for _ in range(5))
 
 
-def measure_world(documents: int = 21_100, questions: int = 3_356, seed: int = 7) -> Figures:
-    """Seconds to make and to check, the number of unsound questions found, and peak memory."""
-    return apart(world_figures, documents, questions, seed)
+def measure_world() -> Figures:
+    """Seconds to make and to check a world of MuSiQue's size, the unsound questions found, and peak memory."""
+    return apart(world_figures)
 
 
-def world_figures(documents: int, questions: int, seed: int) -> Figures:
+def world_figures() -> Figures:
     """The figures of `measure_world`, taken in this process."""
+    documents, questions, seed = MUSIQUE, 3_356, 7
     started = perf_counter()
     world = make_world(documents, questions, seed)
     made = perf_counter()
@@ -150,33 +151,29 @@ _SETTINGS = EmbeddingSettings(devices=("cpu",), batch_size=BATCH_SIZE, dtype="fl
 SYLLABLES = ("ka", "ro", "mi", "ten", "sul", "ver", "lo", "dan", "pri", "eth", "un", "gar")
 
 
-def measure_embedding(
-    *, passages: int = PASSAGES, repeats: int = REPEATS, corpus: int = CORPUS
-) -> dict[str, float | int | None]:
+def measure_embedding() -> Figures:
     """Medians over interleaved repeats; under three minutes on two idle cores.
 
     `*_throughput_ratio`: our passages per second over the library's on the same texts and batch size (1 = no cost),
     for a random model of bge-m3's layout and, where its weights are on disk, on half the texts, MiniLM (else None).
-    `minilm_warm_speedup`: seconds to build an index of `corpus` passages as long as MuSiQue's with an empty cache over
+    `minilm_warm_speedup`: seconds to build an index of CORPUS passages as long as MuSiQue's with an empty cache over
     seconds to build it again elsewhere with the filled one: all of `ensure_index`, engine and checks too.
     `cache_*`: as many entries of bge-m3's size as MuSiQue has passages, written and read back.
     """
-    texts = made_up_texts(passages)
+    texts = made_up_texts(PASSAGES)
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as scratch:
         folder = build_bge_m3(
             Path(scratch) / "bge-m3", texts[:100], ModelSize(layers=4, width=256, max_length=512), seed=0
         )
-        figures: dict[str, float | int | None] = {"passages": passages, "repeats": repeats, "batch_size": BATCH_SIZE}
-        figures["corpus"] = corpus
-        corpus_texts = made_up_texts(corpus, seed=1, words=MUSIQUE_WORDS)
+        figures: Figures = {"passages": PASSAGES, "repeats": REPEATS, "batch_size": BATCH_SIZE, "corpus": CORPUS}
+        corpus_texts = made_up_texts(CORPUS, seed=1, words=MUSIQUE_WORDS)
         documents = [Document(f"d{number}", "", text) for number, text in enumerate(corpus_texts)]
-        figures |= _named("bge_m3_random", _bge_m3(folder, texts, repeats))
+        figures |= _named("bge_m3_random", _bge_m3(folder, texts))
         minilm = cache_dir() / "weights" / "all-minilm-l6-v2"
         figures |= {"minilm_throughput_ratio": None, "minilm_warm_speedup": None}
         if (minilm / "model.safetensors").is_file():
-            figures |= _named(
-                "minilm", _minilm(minilm, texts[: passages // 2], documents, repeats, Path(scratch) / "minilm")
-            )
+            half = texts[: PASSAGES // 2]
+            figures |= _named("minilm", _minilm(minilm, half, documents, Path(scratch) / "minilm"))
         figures |= _reading(Path(scratch))
     return figures
 
@@ -188,16 +185,16 @@ def made_up_texts(n: int, *, seed: int = 0, words: tuple[int, int] = (10, 30)) -
     return [" ".join(rng.choices(known, k=rng.randint(*words))) for _ in range(n)]
 
 
-def _bge_m3(folder: Path, texts: list[str], repeats: int) -> dict[str, float]:
+def _bge_m3(folder: Path, texts: list[str]) -> dict[str, float]:
     from FlagEmbedding import BGEM3FlagModel
 
     library = BGEM3FlagModel(str(folder), use_fp16=False, devices="cpu", batch_size=BATCH_SIZE)
     library.tokenizer.deprecation_warnings["Asking-to-pad-a-fast-tokenizer"] = True  # it pads so, and is warned once
     ours = BgeM3Encoder(folder, _SETTINGS)
-    return _against(ours.passages, lambda some: library.encode(some, return_sparse=True), texts, repeats)
+    return _against(ours.passages, lambda some: library.encode(some, return_sparse=True), texts)
 
 
-def _minilm(folder: Path, texts: list[str], documents: list[Document], repeats: int, scratch: Path) -> dict[str, float]:
+def _minilm(folder: Path, texts: list[str], documents: list[Document], scratch: Path) -> dict[str, float]:
     from sentence_transformers import SentenceTransformer
 
     library = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
@@ -206,19 +203,18 @@ def _minilm(folder: Path, texts: list[str], documents: list[Document], repeats: 
         ours.passages,
         lambda some: library.encode(some, batch_size=BATCH_SIZE, normalize_embeddings=True, show_progress_bar=False),
         texts,
-        repeats,
     )
     return figures | _warm(ours, Bm25(), documents, scratch)
 
 
 def _against(
-    ours: Callable[[list[str]], object], library: Callable[[list[str]], object], texts: list[str], repeats: int
+    ours: Callable[[list[str]], object], library: Callable[[list[str]], object], texts: list[str]
 ) -> dict[str, float]:
     mine, theirs = [], []
     with redirect_stderr(StringIO()):  # FlagEmbedding draws bars
         for work in (ours, library):  # warm up
             work(texts[:BATCH_SIZE])
-        for _ in range(repeats):
+        for _ in range(REPEATS):
             mine.append(seconds(lambda: ours(texts)))
             theirs.append(seconds(lambda: library(texts)))
     return {

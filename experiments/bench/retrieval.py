@@ -23,19 +23,20 @@ if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
 
 NAME = "bench"
+SEED = 7
 K = 10
 DEPTH = 50
 
 
-def measure_local_mode(points: int, n: int, seed: int) -> Figures:
+def measure_local_mode(points: int, n: int) -> Figures:
     """Build in memory and ask `n` queries of each mode, each in one call of the client."""
     from qdrant_client import QdrantClient
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns of its own size
         client = QdrantClient(":memory:")
-        figures: Figures = {"build_seconds": _fill_collection(client, points, seed)}
-        asked = queries(points, max(n, 1), seed)
+        figures: Figures = {"build_seconds": _fill_collection(client, points)}
+        asked = queries(points, max(n, 1), SEED)
         figures |= timings_ms(
             lambda i: client.query_points(NAME, query=asked.dense[i].tolist(), using="dense", limit=K), n, "dense"
         )
@@ -43,7 +44,7 @@ def measure_local_mode(points: int, n: int, seed: int) -> Figures:
     return figures
 
 
-def _fill_collection(client: QdrantClient, points: int, seed: int) -> float:
+def _fill_collection(client: QdrantClient, points: int) -> float:
     """Seconds in the client."""
     from qdrant_client import models
 
@@ -53,7 +54,7 @@ def _fill_collection(client: QdrantClient, points: int, seed: int) -> float:
         sparse_vectors_config={"sparse": models.SparseVectorParams(modifier=models.Modifier.IDF)},
     )
     seconds = 0.0
-    for positions, embedding in slices(points, seed):
+    for positions, embedding in slices(points, SEED):
         rows = zip(positions, embedding.dense.tolist(), embedding.sparse, strict=True)
         started = perf_counter()
         client.upsert(
@@ -85,7 +86,14 @@ def _terms(vector: SparseVector) -> models.SparseVector:
 
 EDGE = ("edge-exact", "edge-hnsw")
 LOCAL_MODE = "local-mode"
-SETTINGS: Figures = {"dimension": DIMENSION, "terms_per_point": TERMS, "k": K, "depth": DEPTH, "rrf_k": RRF_K}
+SETTINGS: Figures = {
+    "dimension": DIMENSION,
+    "terms_per_point": TERMS,
+    "k": K,
+    "depth": DEPTH,
+    "rrf_k": RRF_K,
+    "seed": SEED,
+}
 GROUP = 256  # queries of one engine call in the batch
 SMALL_GROUP = 8  # as many as wait together at the default concurrency
 RECALL_QUERIES = 200
@@ -102,7 +110,6 @@ class RetrievalTrial:
     points: int
     queries: int
     batch: int
-    seed: int
 
 
 def run_trial(fields: Mapping[str, Any]) -> Figures:
@@ -110,7 +117,7 @@ def run_trial(fields: Mapping[str, Any]) -> Figures:
     trial = RetrievalTrial(**fields)
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         if trial.engine == LOCAL_MODE:
-            figures = measure_local_mode(trial.points, trial.queries, trial.seed)
+            figures = measure_local_mode(trial.points, trial.queries)
         else:
             figures = _engine_figures(trial, Path(folder) / "shard")
     return {"engine": trial.engine, "points": trial.points, **figures, "peak_memory_mb": peak_memory_mb()}
@@ -125,12 +132,12 @@ def _engine_figures(trial: RetrievalTrial, folder: Path) -> Figures:
     engine.count()
     reopen = perf_counter() - started
     try:
-        asked = queries(trial.points, max(trial.queries, 1), trial.seed)
+        asked = queries(trial.points, max(trial.queries, 1), SEED)
         figures = {**build, "reopen_seconds": reopen}
         figures |= timings_ms(lambda i: engine.dense(asked.dense[i : i + 1], K), trial.queries, "dense")
         figures |= timings_ms(lambda i: _hybrid(engine, asked, i, i + 1), trial.queries, "hybrid")
         if graph and trial.queries:
-            sample = queries(trial.points, RECALL_QUERIES, trial.seed).dense
+            sample = queries(trial.points, RECALL_QUERIES, SEED).dense
             figures["recall_at_10"] = engine.measure_recall(sample, K)
         figures |= _batch_figures(engine, trial)
     finally:
@@ -143,7 +150,7 @@ def _build(folder: Path, trial: RetrievalTrial, settings: EngineSettings) -> Fig
     started = perf_counter()
     engine = ENGINES["edge"].create(folder, DIMENSION, settings=settings)
     store = perf_counter() - started
-    for positions, embedding in slices(trial.points, trial.seed):
+    for positions, embedding in slices(trial.points, SEED):
         started = perf_counter()
         engine.add(positions, embedding)
         store += perf_counter() - started
@@ -156,7 +163,7 @@ def _build(folder: Path, trial: RetrievalTrial, settings: EngineSettings) -> Fig
 def _batch_figures(engine: Engine, trial: RetrievalTrial) -> Figures:
     if not trial.batch:
         return {}
-    asked = queries(trial.points, trial.batch, trial.seed)
+    asked = queries(trial.points, trial.batch, SEED)
     return {
         "batch_queries": trial.batch,
         "batch_seconds": _batch_seconds(engine, asked, GROUP),
@@ -184,19 +191,13 @@ LOCAL_MODE_QUERIES = 10
 
 
 def measure_retrieval(
-    points: Sequence[int] = SIZES,
-    *,
-    queries: int = 100,
-    batch: int = MUSIQUE_QUESTIONS,
-    local_mode: bool = True,
-    seed: int = 7,
-    say: Say = lambda line: None,
+    points: Sequence[int] = SIZES, *, queries: int = 100, say: Say = lambda line: None
 ) -> dict[str, Any]:
     """Figures of every engine at every size, and what follows from them.
 
-    `queries`: single queries of each mode per trial (local mode gets 10 of them); `batch`: hybrid queries asked in
-    groups of 256 (`batch_seconds`) and again in groups of 8 (`batch_of_8_seconds`), at MuSiQue's size only. `say`
-    hears of each trial before it starts. On two idle cores, the defaults take some 8 minutes, and
+    `queries`: single queries of each mode per trial (local mode gets 10 of them). As many hybrid ones as MuSiQue has
+    questions are asked in groups of 256 (`batch_seconds`) and again of 8 (`batch_of_8_seconds`), at its size only.
+    `say` hears of each trial before it starts. On two idle cores, the defaults take some 8 minutes, and
     `points=(5_000, 21_100)` some 4. Keys of the result:
 
     - `settings`; `trials`, one mapping of figures each: times in ms or seconds, `recall_at_10` of the graph against
@@ -206,16 +207,14 @@ def measure_retrieval(
     """
     trials = []
     for size in points:
-        engines = [*EDGE, LOCAL_MODE] if local_mode and size <= LOCAL_MODE_MOST else EDGE
+        engines = [*EDGE, LOCAL_MODE] if size <= LOCAL_MODE_MOST else EDGE
         for engine in engines:
             asked = min(queries, LOCAL_MODE_QUERIES) if engine == LOCAL_MODE else queries
-            trial = RetrievalTrial(
-                engine, size, asked, batch if engine == "edge-exact" and size == MUSIQUE else 0, seed
-            )
+            batch = MUSIQUE_QUESTIONS if engine == "edge-exact" and size == MUSIQUE else 0
             say(f"{engine} with {size:,} points")
-            trials.append(apart(run_trial, asdict(trial)))
+            trials.append(apart(run_trial, asdict(RetrievalTrial(engine, size, asked, batch))))
     return {
-        "settings": {**SETTINGS, "queries": queries, "batch": batch, "seed": seed},
+        "settings": {**SETTINGS, "queries": queries, "batch": MUSIQUE_QUESTIONS},
         "trials": trials,
         "times_faster_than_local_mode": _ratios(trials),
         "growth": _growth(trials),
@@ -251,7 +250,7 @@ def _over(value: float | int | str | None, base: float | int | str | None) -> fl
     return value / base if isinstance(value, int | float) and isinstance(base, int | float) else None
 
 
-def measure_index(points: Sequence[int] = SIZES, *, seed: int = 7, say: Say = lambda line: None) -> dict[str, Any]:
+def measure_index(points: Sequence[int] = SIZES, *, say: Say = lambda line: None) -> dict[str, Any]:
     """Build and reopen seconds and peak memory of each engine at each size, each in a process of its own.
 
     `say` hears of each trial before it starts. On two idle cores the defaults take some 6 minutes, most of it
@@ -261,5 +260,5 @@ def measure_index(points: Sequence[int] = SIZES, *, seed: int = 7, say: Say = la
     for size in points:
         for engine in EDGE:
             say(f"{engine} with {size:,} points")
-            trials.append(apart(run_trial, asdict(RetrievalTrial(engine, size, 0, 0, seed))))
-    return {"settings": {**SETTINGS, "seed": seed}, "trials": trials}
+            trials.append(apart(run_trial, asdict(RetrievalTrial(engine, size, 0, 0))))
+    return {"settings": SETTINGS, "trials": trials}

@@ -186,8 +186,7 @@ def test_what_holds_something_else_is_left_alone(arena: Arena, study: Path, tmp_
 def test_the_bundled_sweeps_are_sweeps(name: str, tmp_path: Path) -> None:
     from importlib.resources import files
 
-    from experiments.studies.sweep.config import load_sweep
-    from experiments.studies.sweep.points import find_points
+    from experiments.studies.sweep.config import find_points, load_sweep
 
     found = find_points(load_sweep(Path(str(files("experiments") / "configs" / name))), tmp_path)
     assert len(found.points) > 4

@@ -25,7 +25,7 @@ from arena.statistics.intervals import Values, mean_interval
 from arena.statistics.thresholds import elbow
 from arena.store import QUESTIONS, SCORES, RunStore
 from experiments.studies.review.sheet import no_formula
-from experiments.studies.sweep.points import SweepPoint, short_values
+from experiments.studies.sweep.config import SweepPoint, short_values
 from experiments.studies.sweep.run import REUSED
 
 METRICS = (

@@ -22,8 +22,8 @@ from arena.store import FINISHED
 from experiments.run.expectation import total
 from experiments.run.start import too_many_failed
 from experiments.studies.folder import PICTURE, TABLE
+from experiments.studies.sweep.config import Points, short_values
 from experiments.studies.sweep.curves import MARGIN, MEASURED, BesideBest, Curve, SweepRow, csv_fields
-from experiments.studies.sweep.points import Points, short_values
 from experiments.studies.sweep.run import ASKED, ExpectedPoint
 from experiments.terminal.tables import Console, as_json
 

@@ -26,8 +26,7 @@ from experiments.run.prepare import Prepared
 from experiments.run.process import now
 from experiments.run.start import finish, resume, start
 from experiments.studies.folder import SweepFolder
-from experiments.studies.sweep.config import PointPreparer
-from experiments.studies.sweep.points import SweepPoint
+from experiments.studies.sweep.config import PointPreparer, SweepPoint
 from experiments.terminal.progress import Reporter
 from indexing.modes import DEPTH, MODES
 

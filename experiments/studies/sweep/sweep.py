@@ -15,10 +15,17 @@ from arena.leaderboard.metrics import QuestionResamples
 from arena.store import FINISHED, RUNNING
 from arena.tracking import check_store
 from experiments.studies.folder import SweepFolder
-from experiments.studies.sweep.config import PointPreparer, SweptConfig, folder_of, load_sweep, sweep_fingerprint
+from experiments.studies.sweep.config import (
+    PointPreparer,
+    SweepPoint,
+    SweptConfig,
+    find_points,
+    folder_of,
+    load_sweep,
+    sweep_fingerprint,
+)
 from experiments.studies.sweep.curves import QUALITY, Curve, SweepRow, csv_text, curves_of, question_values, rows_of
 from experiments.studies.sweep.output import Sweep, print_sweep, summary_of
-from experiments.studies.sweep.points import SweepPoint, find_points
 from experiments.studies.sweep.run import expect_points, run_point
 from experiments.studies.sweep.tracked import curves_svg, track_rows
 from experiments.terminal.progress import Reporter

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ConfigError, UserError
-from experiments.studies.sweep.config import folder_of, load_sweep
-from experiments.studies.sweep.points import Points, find_points
+from experiments.studies.sweep.config import Points, find_points, folder_of, load_sweep
 from experiments.studies.sweep.sweep import asking_order
 
 
