@@ -20,16 +20,7 @@ from arena.leaderboard.judge_card import JudgeCard, summarise_judges
 from arena.leaderboard.metrics import COVERAGE_FLOOR, QuestionResamples, ScoreColumns, columns_of_scores
 from arena.leaderboard.planes import Plane, PlaneCell, pareto_front, planes_of
 from arena.leaderboard.schema import HEADLINE, Comparison, Row
-from arena.leaderboard.validity import (
-    Facts,
-    IndexFacts,
-    ValidityWarning,
-    dropped_parameters,
-    failed_questions,
-    find_warnings,
-    fitted_prompts,
-    uncalibrated_thresholds,
-)
+from arena.leaderboard.validity import Facts, IndexFacts, ValidityWarning, find_warnings
 from arena.prices import PriceTable
 from arena.scoring import CellScores, ScoreTable
 from arena.store import FINISHED, LEADERBOARD, RunStore
@@ -162,7 +153,7 @@ def build_leaderboard(
             table.cells, columns, [one.withheld for one in readers["answer_em"]], dataset, resamples, seed
         ),
         detectable={name: one.detectable for name, one in standings.items() if one.detectable is not None},
-        warnings=find_warnings(_facts(rows, table, dataset, indexes)),
+        warnings=find_warnings(Facts(rows, len(dataset.questions), indexes, table.cells)),
     )
 
 
@@ -173,18 +164,6 @@ def _summarise_dataset(dataset: Dataset, table: ScoreTable) -> DatasetSummary:
         n_documents=len(dataset.documents),
         n_questions=len(dataset.questions),
         n_asked=len({asked for cell in table.cells for asked in cell.usage}),
-    )
-
-
-def _facts(rows: Sequence[CellSummary], table: ScoreTable, dataset: Dataset, indexes: Sequence[IndexFacts]) -> Facts:
-    return Facts(
-        rows,
-        len(dataset.questions),
-        indexes,
-        dropped_parameters(table.cells),
-        uncalibrated_thresholds(table.cells),
-        fitted_prompts(table.cells),
-        failed_questions(table.cells),
     )
 
 

@@ -27,7 +27,7 @@ from arena.leaderboard.schema import HEADLINE, LatencySummary, MetricSummary, Ra
 from arena.prices import PriceTable
 from arena.scoring import CellScores, Usage
 from arena.statistics.intervals import Resamples, percentile
-from arena.types import KINDS, Question, Scalar, Tier
+from arena.types import KINDS, Question, Scalar, Tier, sum_known
 
 Withheld = Literal["no_price", "unknown_usage", "no_seconds"]
 """Why a cost is unknown: no price for a model, tokens not reported, replays of a model that is paid by the hour."""
@@ -117,8 +117,7 @@ class RoleSpending(Row):
     @property
     def tokens_per_question(self) -> float | None:
         """Input and output; None when either is unknown."""
-        parts = (self.input_tokens_per_question, self.output_tokens_per_question)
-        return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
+        return sum_known((self.input_tokens_per_question, self.output_tokens_per_question))
 
 
 def summarise_roles(usage: Sequence[Usage]) -> list[RoleSpending]:
@@ -263,8 +262,7 @@ class CellSummary(Row):
     @property
     def tokens(self) -> float | None:
         """Input and output tokens per question; None when either is unknown."""
-        spent = self.tokens_per_question
-        return None if spent.input is None or spent.output is None else spent.input + spent.output
+        return sum_known((self.tokens_per_question.input, self.tokens_per_question.output))
 
     def invalid(self, metric: str) -> str | None:
         """Why this metric of the cell says nothing; None where it does."""

@@ -17,7 +17,7 @@ from arena.leaderboard.schema import Row
 from arena.metrics import is_undefined
 from arena.scoring import CellScores, Usage
 from arena.statistics.intervals import Values
-from arena.types import GOLD_MODE
+from arena.types import GOLD_MODE, sum_known
 
 
 def pareto_front(points: Sequence[tuple[float | None, float | None]]) -> list[bool]:
@@ -181,9 +181,8 @@ def _costs(player: PlaneCell) -> list[Values]:
 def _costs_of(usage: Usage) -> tuple[float, ...]:
     """In the order of COSTS."""
     spent = usage.account.whole
-    tokens = (spent.input_tokens.value, spent.output_tokens.value)
     costs: Mapping[Cost, float | None] = {
-        "tokens": None if tokens[0] is None or tokens[1] is None else tokens[0] + tokens[1],
+        "tokens": sum_known((spent.input_tokens.value, spent.output_tokens.value)),
         "usd": spent.usd.value,
         "calls": spent.calls,
         "seconds": usage.latency_seconds if usage.measured else None,

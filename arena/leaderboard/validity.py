@@ -7,7 +7,7 @@ Everything that shows figures shows these, and nothing else decides what is wort
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
@@ -20,6 +20,7 @@ from arena.llm.providers import is_fake
 from arena.scoring import CellScores
 from arena.scoring.table import FailedKind
 from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
+from arena.text import counted
 from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE
 
 LEAST_TO_DIFFER = 6
@@ -56,20 +57,12 @@ class IndexFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What warnings are found in.
-
-    `held`: questions of the dataset, None = not known. `dropped`: model -> settings it refused. `uncalibrated`: cell
-    key -> node -> thresholds that nobody chose for its judge. `fitted`: cell key -> questions of which a prompt had to
-    leave evidence out to fit the model's window. `failed`: cell key -> type of failure -> how often, and what it said.
-    """
+    """What warnings are found in. `held`: questions of the dataset, None = not known. `scores`: of the cells."""
 
     cells: Sequence[CellSummary]
     held: int | None = None
     indexes: Sequence[IndexFacts] = ()
-    dropped: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    uncalibrated: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
-    fitted: Mapping[str, int] = field(default_factory=dict)
-    failed: Mapping[str, Mapping[str, FailedKind]] = field(default_factory=dict)
+    scores: Sequence[CellScores] = ()
 
 
 def find_warnings(facts: Facts) -> list[ValidityWarning]:
@@ -127,44 +120,16 @@ def truncation_statement(index: IndexFacts) -> str:
     )
 
 
-def dropped_parameters(cells: Iterable[CellScores]) -> dict[str, list[str]]:
-    """Model -> the settings it refused, so that it was asked without them."""
-    found: dict[str, dict[str, None]] = {}
-    for cell in cells:
-        for model, names in cell.dropped.items():
-            found.setdefault(model, {}).update(names)
-    return {model: list(names) for model, names in found.items()}
-
-
-def uncalibrated_thresholds(cells: Iterable[CellScores]) -> dict[str, dict[str, list[float]]]:
-    """Cell key -> node -> the default thresholds to which it held the probabilities of a general model."""
-    return {
-        cell.cell.key: {node: sorted(values) for node, values in cell.decisions.uncalibrated.items()}
-        for cell in cells
-        if cell.decisions.uncalibrated
-    }
-
-
-def fitted_prompts(cells: Iterable[CellScores]) -> dict[str, int]:
-    """Cell key -> questions of which a prompt had to leave evidence out; cells without one are not there."""
-    found = {cell.cell.key: cell.decisions.controllers.get(FIT) for cell in cells}
-    return {key: node.questions for key, node in found.items() if node is not None}
-
-
-def failed_questions(cells: Iterable[CellScores]) -> dict[str, Mapping[str, FailedKind]]:
-    """Cell key -> what its questions failed with; cells without a failure are not there."""
-    return {cell.cell.key: cell.failed for cell in cells if cell.failed}
-
-
 def size_statement(asked: int) -> str:
     """What so many questions can show at best, before it is known how far cells disagree."""
+    asking = f"with {counted(asked, 'question')}"
     if asked < LEAST_TO_DIFFER:
-        return f"with {_questions(asked)} no difference between two cells, however large, can be shown at the 5% level"
+        return f"{asking} no difference between two cells, however large, can be shown at the 5% level"
     least = detectable_difference(asked, discordance_sd(ASSUMED_DISCORDANCE))
     if least >= 1.0:
-        return f"with {_questions(asked)} no difference between two cells is likely to be shown"
+        return f"{asking} no difference between two cells is likely to be shown"
     return (
-        f"with {_questions(asked)} two cells that disagree on {ASSUMED_DISCORDANCE:.0%} of them are told apart 4 times "
+        f"{asking} two cells that disagree on {ASSUMED_DISCORDANCE:.0%} of them are told apart 4 times "
         f"in 5 only if they truly differ by {least:.2f} or more"
     )
 
@@ -242,9 +207,11 @@ def _guards(facts: Facts) -> Iterator[ValidityWarning]:
 
 
 def _uncalibrated(facts: Facts) -> Iterator[ValidityWarning]:
+    """Default thresholds to which the probabilities of a general model were held, cells with the same ones together."""
     found: dict[tuple[tuple[str, tuple[float, ...]], ...], list[str]] = {}
-    for key, nodes in facts.uncalibrated.items():
-        found.setdefault(tuple((node, tuple(values)) for node, values in nodes.items()), []).append(key)
+    for cell in facts.scores:
+        if nodes := cell.decisions.uncalibrated:
+            found.setdefault(tuple((node, tuple(sorted(nodes[node]))) for node in nodes), []).append(cell.cell.key)
     for nodes_of, cells in found.items():
         listed = ", ".join(f"{node} {' and '.join(f'{one:g}' for one in values)}" for node, values in nodes_of)
         yield ValidityWarning(
@@ -294,56 +261,61 @@ def _cut_replies(facts: Facts) -> Iterator[ValidityWarning]:
         total = sum(one.n_truncated for one in cut)
         yield ValidityWarning(
             code="cut_replies",
-            message=f"{_questions(total)} had a reply cut off at max_tokens: raise llm.max_tokens",
+            message=f"{counted(total, 'question')} had a reply cut off at max_tokens: raise llm.max_tokens",
             cells=[one.cell for one in cut],
             figures={"questions": total},
         )
 
 
 def _failed(facts: Facts) -> Iterator[ValidityWarning]:
-    cells: dict[str, list[str]] = {}
-    counts: dict[str, int] = {}
-    messages: dict[str, str] = {}
-    for key, kinds in facts.failed.items():
-        for kind, one in kinds.items():
-            cells.setdefault(kind, []).append(key)
-            counts[kind] = counts.get(kind, 0) + one.questions
-            messages.setdefault(kind, one.message)
-    for kind, keys in cells.items():
-        said = " ".join(messages[kind].split())
+    """Each type of failure once, with what the first of it said; cells whose scores are not kept say how many."""
+    kinds: dict[str, dict[str, FailedKind]] = {}
+    for cell in facts.scores:
+        for kind, failed in cell.failed.items():
+            kinds.setdefault(kind, {})[cell.cell.key] = failed
+    for kind, by_cell in kinds.items():
+        total = sum(one.questions for one in by_cell.values())
+        said = " ".join(next(iter(by_cell.values())).message.split())
         said = said if len(said) <= _MESSAGE_CHARS else f"{said[: _MESSAGE_CHARS - 3]}..."
         yield ValidityWarning(
             code="failed_questions",
-            message=f"{_questions(counts[kind])} failed with {kind}, the first with: {said}",
-            cells=keys,
-            figures={"questions": counts[kind]},
+            message=f"{counted(total, 'question')} failed with {kind}, the first with: {said}",
+            cells=list(by_cell),
+            figures={"questions": total},
         )
-    if untold := [one for one in facts.cells if one.n_failed and one.cell not in facts.failed]:
+    told = {key for by_cell in kinds.values() for key in by_cell}
+    if untold := [one for one in facts.cells if one.n_failed and one.cell not in told]:
         total = sum(one.n_failed for one in untold)
         yield ValidityWarning(
             code="failed_questions",
-            message=f"{_questions(total)} failed",
+            message=f"{counted(total, 'question')} failed",
             cells=[one.cell for one in untold],
             figures={"questions": total},
         )
 
 
 def _fitted(facts: Facts) -> Iterator[ValidityWarning]:
-    if facts.fitted:
-        total = sum(facts.fitted.values())
+    fitted = {cell.cell.key: node.questions for cell in facts.scores if (node := cell.decisions.controllers.get(FIT))}
+    if fitted:
+        total = sum(fitted.values())
         yield ValidityWarning(
             code="fitted_prompts",
-            message=f"prompts of {_questions(total)} were longer than the model's window, and evidence was left out of "
-            "them: chunk the documents (--set chunking.tokens=N), lower retrieval.k, or use a model with more room",
-            cells=list(facts.fitted),
+            message=f"prompts of {counted(total, 'question')} were longer than the model's window, and evidence was "
+            "left out of them: chunk the documents (--set chunking.tokens=N), lower retrieval.k, or use a model with "
+            "more room",
+            cells=list(fitted),
             figures={"questions": total},
         )
 
 
 def _dropped(facts: Facts) -> Iterator[ValidityWarning]:
-    for model, names in facts.dropped.items():
+    dropped: dict[str, dict[str, None]] = {}
+    for cell in facts.scores:
+        for model, names in cell.dropped.items():
+            dropped.setdefault(model, {}).update(names)
+    for model, refused in dropped.items():
         yield ValidityWarning(
-            code="dropped_parameters", message=f"model {model!r} refuses {', '.join(names)}: it was asked without"
+            code="dropped_parameters", message=f"model {model!r} refuses {', '.join(refused)}: it was asked without"
         )
 
 
@@ -369,7 +341,3 @@ def _sentence(one: ValidityWarning, named: Mapping[str, str]) -> str:
     if len(names) > _NAMED:
         return f"{len(names)} cells ({', '.join(names[:_NAMED])}, ...): {one.message}."
     return f"{', '.join(names)}: {one.message}."
-
-
-def _questions(count: int) -> str:
-    return "1 question" if count == 1 else f"{count:,} questions"

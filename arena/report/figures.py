@@ -13,6 +13,7 @@ from typing import Any
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.cells import CellSummary
 from arena.leaderboard.schema import MetricSummary, Ranks
+from arena.types import sum_known
 
 UNDEFINED = "\N{EN DASH}"
 INVALID = "invalid"
@@ -68,8 +69,7 @@ def p_text(p: float | None) -> str:
 
 def tokens_text(cell: CellSummary) -> str:
     """Input and output tokens per question; 0 only where it is known that none were used."""
-    spent = cell.tokens_per_question
-    return "unknown" if spent.input is None or spent.output is None else f"{spent.input + spent.output:,.0f}"
+    return _tokens_sum(cell.tokens_per_question.input, cell.tokens_per_question.output)
 
 
 def usd_text(usd: float | None) -> str:
@@ -153,14 +153,13 @@ def _sum_of_counts(*counts: int | None) -> str:
 
 
 def _tokens_sum(*tokens: float | None) -> str:
-    known = [one for one in tokens if one is not None]
-    return f"{sum(known):,.0f}" if len(known) == len(tokens) else "unknown"
+    total = sum_known(tokens)
+    return "unknown" if total is None else f"{total:,.0f}"
 
 
 def _times_of_sums(*amounts: float | None) -> str:
-    known = [one for one in amounts if one is not None]
     half = len(amounts) // 2
-    return times_text(sum(known[:half]), sum(known[half:])) if len(known) == len(amounts) else UNDEFINED
+    return times_text(sum_known(amounts[:half]), sum_known(amounts[half:]))
 
 
 def _turned(difference: float | None) -> str:
@@ -278,3 +277,7 @@ class Quotes:
         if order is None and isinstance(first, int | float):
             order = float(first)
         return Quote(rule_named(rule)(*values), paths, rule, order)
+
+    def row(self, at: str, *figures: str) -> tuple[Quote, ...]:
+        """A quote of each figure, as in `interval ci_low ci_high`: a rule, and the names of what stands at `at`."""
+        return tuple(self.quote(rule, *(f"{at}.{name}" for name in names)) for rule, *names in map(str.split, figures))

@@ -127,11 +127,6 @@ def listed(names: Sequence[str], at_most: int = 4) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def counted(count: int, noun: str) -> str:
-    """As in `1 cell` and `12 cells`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def short_names(board: Leaderboard) -> dict[str, str]:
     """Cell key -> its name among those of the leaderboard."""
     return {cell.cell: name_of(cell, board.cells) for cell in board.cells}

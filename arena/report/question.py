@@ -39,7 +39,7 @@ class GoldDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class DocumentUse:
     """What a document is to one record. `gold`: None = it carries no evidence that is known.
 
     `used`: it was shown to the call that wrote the answer. `cited`: the answer points to it.
@@ -64,12 +64,12 @@ def lanes_of(names: Iterable[str]) -> list[str]:
     return sorted(set(names), key=lambda name: (_LANES.index(name) if name in _LANES else len(_LANES), name))
 
 
-def mark_of(doc_id: str, gold: Sequence[GoldDocument], answer: Answer | None) -> Mark:
-    """The mark of a document in a record with that answer."""
+def use_of(doc_id: str, gold: Sequence[GoldDocument], answer: Answer | None) -> DocumentUse:
+    """What a document is to a record with that answer."""
     found = next((one for one in gold if one.doc_id == doc_id), None)
     if answer is None:
-        return Mark(found, used=False, cited=False)
-    return Mark(found, doc_id in answer.used_ids, doc_id in answer.cited_ids)
+        return DocumentUse(found, used=False, cited=False)
+    return DocumentUse(found, doc_id in answer.used_ids, doc_id in answer.cited_ids)
 
 
 def gold_beyond(beyond: Sequence[str], gold: Sequence[GoldDocument]) -> list[tuple[int, GoldDocument]]:
@@ -174,10 +174,6 @@ class QuestionPage:
     gold: Gold
     gold_documents: tuple[GoldDocument, ...]
     cells: tuple[CellPage, ...]
-
-    def mark(self, doc_id: str, cell: CellPage) -> Mark:
-        """What a document is to the record of a cell."""
-        return mark_of(doc_id, self.gold_documents, cell.record.answer)
 
 
 def current_verdicts(case: Case, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:

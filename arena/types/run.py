@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BeforeValidator
 
@@ -187,13 +187,16 @@ def cut_before_speaking(text: str, finish_reason: str | None) -> bool:
     return not without_reasoning(text) and (ends_in_reasoning(text) or was_cut(finish_reason))
 
 
-def sum_known(counts: Iterable[int | None]) -> int | None:
-    """The sum; None when any count is unknown. The sum of nothing is 0."""
-    total = 0
-    for count in counts:
-        if count is None:
+Amount = TypeVar("Amount", int, float)
+
+
+def sum_known(amounts: Iterable[Amount | None]) -> Amount | None:
+    """The sum; None when any amount is unknown. The sum of nothing is 0."""
+    total: Amount = 0
+    for amount in amounts:
+        if amount is None:
             return None
-        total += count
+        total += amount
     return total
 
 

@@ -22,6 +22,7 @@ from arena.report.question import (
     gold_beyond,
     lanes_of,
     request_text,
+    use_of,
     visible_text,
 )
 from arena.report.text import Part, Rows
@@ -93,9 +94,9 @@ def _title(hit: Hit, documents: Mapping[str, Document]) -> str:
 
 
 def _marks(page: QuestionPage, cell: CellPage, hit: Hit, *, dropped: bool) -> str:
-    mark = page.mark(hit.doc_id, cell)
-    label = mark.gold.label if mark.gold else ""
-    named = {label: bool(label), "used": mark.used, "cited": mark.cited, "dropped": dropped}
+    use = use_of(hit.doc_id, page.gold_documents, cell.record.answer)
+    label = use.gold.label if use.gold else ""
+    named = {label: bool(label), "used": use.used, "cited": use.cited, "dropped": dropped}
     return ", ".join(name for name, holds in named.items() if holds)
 
 

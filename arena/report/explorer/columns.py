@@ -53,14 +53,12 @@ class Vocabulary:
 
     def written(self, chars: int | None = None) -> list[Cut]:
         """The texts, each cut to `chars` characters (None: whole)."""
-        return cut_all(self._numbers, chars)
+        return [cut(text, chars) for text in self._numbers]
 
 
-def cut_all(texts: Iterable[str], chars: int | None) -> list[Cut]:
-    """Each text, or its first `chars` characters with the number of those left out; None: whole."""
-    if chars is None:
-        return list(texts)
-    return [text if len(text) <= chars else (text[:chars], len(text) - chars) for text in texts]
+def cut(text: str, chars: int | None) -> Cut:
+    """A text, or its first `chars` characters with the number of those left out; None: whole."""
+    return text if chars is None or len(text) <= chars else (text[:chars], len(text) - chars)
 
 
 def n_cut(texts: Sequence[Cut | None]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from arena.report.explorer.columns import Beyond, Cut, Hits, Integers, Lane, Retrievals, Vocabulary
+from arena.report.explorer.columns import Beyond, Cut, Hits, Integers, Lane, Retrievals, Vocabulary, cut
 from arena.report.question import GoldDocument, gold_beyond, request_text
 from arena.types import Document, Hit, Retrieval
 
@@ -47,12 +47,7 @@ class DocumentShelf:
         """Every text in the order of the numbers, cut to `chars` characters (None: whole)."""
         for doc_id in self._numbers:
             document = self._documents.get(doc_id)
-            if document is None:
-                yield None
-            elif chars is None or len(document.text) <= chars:
-                yield document.text
-            else:
-                yield document.text[:chars], len(document.text) - chars
+            yield None if document is None else cut(document.text, chars)
 
     def members(self, chars: int | None) -> Iterator[TextMember]:
         """`texts` in pieces that can be read one at a time."""

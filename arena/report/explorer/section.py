@@ -33,6 +33,7 @@ from arena.report.explorer.columns import (
     Integers,
     Lines,
     Vocabulary,
+    cut,
     island_chars,
     member,
     members,
@@ -121,11 +122,11 @@ def written_list(table: ScoreTable, questions: Sequence[Question], dataset: Data
     findings, pairs = Vocabulary(), [(cell, one.question_id) for one in questions for cell in table.cells]
     return {
         "id": [question.question_id for question in questions],
-        "text": [_cut(question.text, chars) for question in questions],
+        "text": [cut(question.text, chars) for question in questions],
         "kind": [question.kind for question in questions],
         "hops": Integers(question.hops for question in questions).written(),
         "shape": [question.hop_shape for question in questions],
-        "gold": [[_cut(one, chars) for one in dataset.gold[question.question_id].answers] for question in questions],
+        "gold": [[cut(one, chars) for one in dataset.gold[question.question_id].answers] for question in questions],
         "answerable": [int(dataset.gold[question.question_id].answerable) for question in questions],
         "outcome": Integers(_outcome(cell, question_id) for cell, question_id in pairs).written(),
         "finding": Integers(findings.number(_finding(cell, question_id)) for cell, question_id in pairs).written(),
@@ -145,10 +146,6 @@ class Answers:
         """Distinct answers, cut to `chars` characters (None: whole), and the number of each, as in `written_list`."""
         texts: list[Cut] = self._distinct.written(chars)
         return {"texts": texts, "number": self._numbers}
-
-
-def _cut(text: str, chars: int) -> Cut:
-    return text if len(text) <= chars else (text[:chars], len(text) - chars)
 
 
 def _outcome(cell: CellScores, question_id: str) -> int | None:

@@ -60,22 +60,16 @@ _GAP_LEGEND = (
 
 def gap(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
     """A row per cell between the controls whose share is known, and a sentence per reason why others are withheld."""
-    quotes, rows = Quotes(board), []
+    quotes = Quotes(board)
+    rows: list[tuple[Entry, ...]] = []
     withheld: dict[str, list[str]] = {}
     for mark in marks:
         known, at = board.cells[mark.place].gap, path_of("cells", mark.place, "gap")
         if known is not None and known.withheld is not None:
             withheld.setdefault(known.withheld, []).append(mark.name)
         elif known is not None:
-            rows.append(
-                (
-                    mark,
-                    quotes.quote("count", f"{at}.n"),
-                    quotes.quote("signed", f"{at}.recovered"),
-                    quotes.quote("interval", f"{at}.ci_low", f"{at}.ci_high"),
-                    quotes.quote("signed", f"{at}.per_thousand_tokens"),
-                )
-            )
+            figures = ("count n", "signed recovered", "interval ci_low ci_high", "signed per_thousand_tokens")
+            rows.append((mark, *quotes.row(at, *figures)))
     notes: list[Line] = [(f"withheld, {reason}: {', '.join(cells)}.",) for reason, cells in withheld.items()]
     grid = Grid(("cell", "n", "recovered", "95% interval", "per 1,000 tokens"), tuple(rows)) if rows else None
     return Section("Gap", _GAP_LEGEND, (Block(grid=grid, notes=tuple(notes)),)) if rows or notes else None

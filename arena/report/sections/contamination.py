@@ -13,6 +13,8 @@ from arena.report.section import Block, Entry, Grid, Line, Section
 SHORT = {"answer_em": "EM", "answer_f1": "F1", "answer_contains": "contains", "answer_accuracy": "accuracy"}
 """Metric -> what it is called in a table."""
 
+_PROBED = ("count own.n", "metric own", "ratio chance", "signed above", "interval ci_low ci_high", "p p_adjusted")
+
 _INVENTED, _FILTERED = "world", "ragrouter"
 
 _LEGEND = (
@@ -37,11 +39,11 @@ def contamination(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
 
 def _probe(place: int, probe: ContaminationProbe, quotes: Quotes) -> Block:
     """The verdict on one model, and a row per group of questions and metric."""
-    rows = tuple(
+    rows: tuple[tuple[Entry, ...], ...] = tuple(
         (
             group_name(group),
             SHORT[name],
-            *_figures(path_of("contamination", place, "groups", row, "metrics", name), quotes),
+            *quotes.row(path_of("contamination", place, "groups", row, "metrics", name), *_PROBED),
         )
         for row, group in enumerate(probe.groups)
         for name, one in group.metrics.items()
@@ -117,17 +119,6 @@ def _least_p(metrics: Mapping[str, Remembered], at: str, quotes: Quotes) -> Line
     return f", least p of {len(tested)} metrics ", quotes.quote("p", f"{at}.{name}.p_adjusted")
 
 
-def _figures(at: str, quotes: Quotes) -> tuple[Entry, ...]:
-    return (
-        quotes.quote("count", f"{at}.own.n"),
-        quotes.quote("metric", f"{at}.own"),
-        quotes.quote("ratio", f"{at}.chance"),
-        quotes.quote("signed", f"{at}.above"),
-        quotes.quote("interval", f"{at}.ci_low", f"{at}.ci_high"),
-        quotes.quote("p", f"{at}.p_adjusted"),
-    )
-
-
 def _gains(marks: Sequence[Mark], quotes: Quotes) -> Block | None:
     """A row per cell that has a gain, and a sentence per metric and reason why gains are withheld.
 
@@ -154,7 +145,4 @@ def _gains(marks: Sequence[Mark], quotes: Quotes) -> Block | None:
 
 def _gain(mark: Mark, metric: str, quotes: Quotes) -> tuple[Entry, ...]:
     at = path_of("cells", mark.place, "gain_over_closed_book", metric)
-    return (
-        quotes.quote("signed", f"{at}.difference"),
-        quotes.quote("interval", f"{at}.ci_low", f"{at}.ci_high"),
-    )
+    return quotes.row(at, "signed difference", "interval ci_low ci_high")

@@ -12,9 +12,10 @@ from arena.leaderboard.controllers import (
     RewriteScores,
     RouteConfusion,
 )
-from arena.report.figures import UNDEFINED, Quote, Quotes, path_of
+from arena.report.figures import Quote, Quotes, path_of, ratio_text
 from arena.report.names import Mark
 from arena.report.section import Block, Entry, Grid, Section, lines
+from arena.text import counted
 from arena.types import FIT
 
 _LEGEND = (
@@ -47,8 +48,7 @@ def _grid(place: int, cell: CellSummary, quotes: Quotes) -> Grid:
                 (
                     controller.node if order == 0 else "",
                     branch.choice,
-                    quotes.quote("count", f"{at}.n_questions"),
-                    quotes.quote("count", f"{at}.n_times"),
+                    *quotes.row(at, "count n_questions", "count n_times"),
                     "(verdict)" if controller.only_judges else _changed(branch, at, quotes),
                 )
             )
@@ -97,8 +97,8 @@ def controller_score_lines(scores: ControllerScores) -> Iterator[str]:
 def _grader(grader: GraderScores) -> str:
     undecided = f", {grader.n_undecided:,} undecided" if grader.n_undecided else ""
     return (
-        f"{grader.node}: precision {_ratio(grader.precision)} (approving all: {_ratio(grader.base_rate)}), recall "
-        f"{_ratio(grader.recall)}; {grader.n_judged:,} verdicts, {grader.n_gold:,} on gold{undecided}."
+        f"{grader.node}: precision {ratio_text(grader.precision)} (approving all: {ratio_text(grader.base_rate)}), "
+        f"recall {ratio_text(grader.recall)}; {grader.n_judged:,} verdicts, {grader.n_gold:,} on gold{undecided}."
     )
 
 
@@ -107,18 +107,14 @@ def _router(standard: str, confusion: RouteConfusion) -> str:
         f"{count.needed} sent {count.taken} {count.n:,}" for count in confusion.counts if count.needed != count.taken
     )
     return (
-        f"routing against {standard}: right for {_ratio(confusion.agreement)} of {confusion.n:,}, too cheap for "
+        f"routing against {standard}: right for {ratio_text(confusion.agreement)} of {confusion.n:,}, too cheap for "
         f"{confusion.n_cheaper:,}, too dear for {confusion.n_dearer:,}" + (f" ({wrong})." if wrong else ".")
     )
 
 
 def _rewriting(rewriting: RewriteScores) -> str:
+    before, after = ratio_text(rewriting.recall_before), ratio_text(rewriting.recall_after)
     return (
-        f"asking in other words: recall {_ratio(rewriting.recall_before)} before, {_ratio(rewriting.recall_after)} "
-        f"after (gain {_ratio(rewriting.gain)}), {_ratio(rewriting.recall_alone)} of the last query alone; "
-        f"{rewriting.n_questions:,} question{'s' if rewriting.n_questions > 1 else ''}."
+        f"asking in other words: recall {before} before, {after} after (gain {ratio_text(rewriting.gain)}), "
+        f"{ratio_text(rewriting.recall_alone)} of the last query alone; {counted(rewriting.n_questions, 'question')}."
     )
-
-
-def _ratio(value: float | None) -> str:
-    return UNDEFINED if value is None else f"{value:.2f}"

@@ -4,43 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.cells import CellSummary
 from arena.metrics.failures import failure_classes
 from arena.report.figures import Phrase, Quote, Quotes, path_of, share_of_sum
-from arena.report.names import RANKED, Mark, Standing, counted, listed, metric_name, standing_of
+from arena.report.names import RANKED, Mark, Standing, listed, metric_name, standing_of
 from arena.report.sections.limits import detectable
+from arena.text import counted
+from arena.types import sum_known
 
 BASELINE = "vanilla"
 
 
 @dataclass(frozen=True, slots=True)
 class Currency:
-    """One way to count cost: `paths` of a cell, whose sum it is."""
+    """One way to count cost: the sum of what stands at `figures` of a cell, written by `rule`."""
 
-    name: str
     rule: str
     unit: str
+    figures: tuple[str, ...]
 
     def paths(self, place: int) -> tuple[str, ...]:
-        tails = {
-            "usd": (("cost_usd_per_question",),),
-            "tokens": (("tokens_per_question", "input"), ("tokens_per_question", "output")),
-            "seconds": (("latency_seconds", "mean"),),
-        }[self.name]
-        return tuple(path_of("cells", place, *tail) for tail in tails)
+        return tuple(f"cells.{place}.{figure}" for figure in self.figures)
 
     def of(self, cell: CellSummary) -> float | None:
-        if self.name == "usd":
-            return cell.cost_usd_per_question
-        return cell.tokens if self.name == "tokens" else cell.latency_seconds.mean
+        """None where any of it is not known."""
+        return sum_known(attrgetter(figure)(cell) for figure in self.figures)
 
 
 _CURRENCIES = (
-    Currency("usd", "usd", "US dollars a question"),
-    Currency("tokens", "tokens_sum", "tokens a question"),
-    Currency("seconds", "second", "seconds a question"),
+    Currency("usd", "US dollars a question", ("cost_usd_per_question",)),
+    Currency("tokens_sum", "tokens a question", ("tokens_per_question.input", "tokens_per_question.output")),
+    Currency("second", "seconds a question", ("latency_seconds.mean",)),
 )
 
 

@@ -11,6 +11,7 @@ from arena.report.figures import UNDEFINED, Quotes, path_of
 from arena.report.names import Mark
 from arena.report.section import Block, Entry, Grid, Section, lines
 from arena.report.sections.leaderboard import is_defined
+from arena.text import counted
 
 _LEGEND = (
     "answers with a verdict, of those due (an abstention is not); the mean over them; sd = of repeated verdicts on one "
@@ -47,7 +48,7 @@ def _metric_notes(card: JudgeCard) -> Iterator[str]:
         partly = f", and {card.partly:,} in part" if card.partly else ""
         yield f"{who}: the mean is withheld: {card.judged:,} of {card.due:,} answers were judged{partly}."
     if card.echoed:
-        times = "1 verdict" if card.echoed == 1 else f"{card.echoed:,} verdicts"
+        times = counted(card.echoed, "verdict")
         yield f"{who}: repeats its prompt instead of judging in {times}; what it repeats counts as not judged."
     if card.constant is not None:
         yield f"{who}: gives {card.constant:g} to every answer: it tells nothing apart."
@@ -63,14 +64,10 @@ def _row(number: int, card: JudgeCard, quotes: Quotes) -> tuple[Entry, ...]:
         card.judge,
         card.metric,
         (quotes.quote("count", f"{at}.judged"), "/", quotes.quote("count", f"{at}.due")),
-        quotes.quote("ratio", f"{at}.mean"),
-        quotes.quote("ratio", f"{at}.own_sd"),
-        quotes.quote("share", f"{at}.split_share"),
+        *quotes.row(at, "ratio mean", "ratio own_sd", "share split_share"),
         _agreement(places.get("answer_em"), quotes),
         _agreement(places.get("human"), quotes, counted=True),
-        quotes.quote("count", f"{at}.calls"),
-        quotes.quote("tokens_sum", f"{at}.input_tokens", f"{at}.output_tokens"),
-        quotes.quote("usd", f"{at}.usd"),
+        *quotes.row(at, "count calls", "tokens_sum input_tokens output_tokens", "usd usd"),
     )
 
 

@@ -11,9 +11,10 @@ from arena.leaderboard.schema import LEVEL
 from arena.leaderboard.validity import sentences, size_statement
 from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Phrase, Quotes, path_of, usd_text
-from arena.report.names import Mark, counted, listed, metric_name, name_of, standing_of, warning_lines
+from arena.report.names import Mark, listed, metric_name, name_of, standing_of, warning_lines
 from arena.report.section import entry_text
 from arena.report.sections.leaderboard import F1_RANK, RECALL_RANK, Column, columns_of
+from arena.text import counted
 from arena.types import JudgeMetric
 
 
@@ -33,8 +34,8 @@ def _on_money(cells: Sequence[CellSummary]) -> Iterator[str]:
     if models:
         yield f"USD is withheld: no price is known for {', '.join(models)}; give one under `prices` in the config."
     if unknown := withheld("unknown_usage"):
-        count = sum(cell.spending.unknown_calls for cell in unknown if cell.spending)
-        yield f"USD of {_names(unknown)} is withheld: the provider did not report all tokens of {_calls(count)}."
+        calls = counted(sum(cell.spending.unknown_calls for cell in unknown if cell.spending), "call")
+        yield f"USD of {_names(unknown)} is withheld: the provider did not report all tokens of {calls}."
     if timeless := withheld("no_seconds"):
         yield f"USD of {_names(timeless)} is withheld: replayed calls have no seconds, by which their model is priced."
 
@@ -46,7 +47,7 @@ def _on_latency(replayed: Sequence[CellSummary]) -> Iterator[str]:
             f"seconds of {_names(unmeasured)} are withheld: every question had a replayed call; --no-cache asks anew."
         )
     if partly := sum(_replayed_questions(cell) for cell in replayed if cell.latency_seconds.n_measured):
-        yield f"seconds leave out {partly:,} question{'s' if partly > 1 else ''} with a replayed call."
+        yield f"seconds leave out {counted(partly, 'question')} with a replayed call."
 
 
 def _on_warm_up(cells: Sequence[CellSummary]) -> Iterator[str]:
@@ -64,7 +65,7 @@ def _on_replays(cells: Sequence[CellSummary]) -> Iterator[str]:
         costs = [one.replayed_usd for one in spent if one.replayed_usd]
         worth = f" (${usd_text(sum(costs))} of the cost)" if len(costs) == len(spent) else ""
         count = sum(one.replayed_calls for one in spent)
-        yield f"{_calls(count)}{worth} came from the reply cache, paid for before; tokens count them."
+        yield f"{counted(count, 'call')}{worth} came from the reply cache, paid for before; tokens count them."
 
 
 def _replayed_questions(cell: CellSummary) -> int:
@@ -76,10 +77,6 @@ def _replayed_questions(cell: CellSummary) -> int:
 
 def _names(cells: Sequence[CellSummary]) -> str:
     return ", ".join(name_of(cell) for cell in cells)
-
-
-def _calls(count: int) -> str:
-    return "1 call" if count == 1 else f"{count:,} calls"
 
 
 FAKE = "made up"
@@ -161,8 +158,7 @@ def _on_missing_scores(*, judged: bool) -> str:
 
 
 def _on_ranks(board: Leaderboard, metric: str) -> str:
-    family = sum(one.metric == metric and one.p is not None for one in board.comparisons)
-    pairs = "1 pair" if family == 1 else f"{family:,} pairs"
+    pairs = counted(sum(one.metric == metric and one.p is not None for one in board.comparisons), "pair")
     return (
         f"rank: by {metric}, from 1 + the cells better by more than chance to all that compete less those worse by "
         f"more than chance (paired permutation test on shared questions, Holm over {pairs}, {LEVEL:.0%} level); ranges "
@@ -194,10 +190,6 @@ def _ranked_by(board: Leaderboard) -> str | None:
     """The metric whose ranks the table shows."""
     columns = columns_of(board)
     return "answer_f1" if F1_RANK in columns else "retrieval_recall" if RECALL_RANK in columns else None
-
-
-def _questions(count: int) -> str:
-    return "1 question" if count == 1 else f"{count:,} questions"
 
 
 _INVENTED = "world"

@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.planes import Plane
-from arena.report.figures import Quote, Quotes, path_of, per_question_text, second_text, usd_text
+from arena.report.figures import RULES, Quote, Quotes, path_of
 from arena.report.names import COSTS, Mark, metric_name
 from arena.report.section import Entry, Figure, Grid
 
@@ -17,6 +17,14 @@ _MEASURES = (
     ("seconds", "seconds per question, calls added up"),
     ("usd", "US dollars per question"),
 )
+_ROLE = (
+    "per_question calls_per_question",
+    "per_question input_tokens_per_question",
+    "per_question output_tokens_per_question",
+    "second mean_service_seconds",
+    "usd usd_per_question",
+)
+_COST_RULES: Mapping[str, str] = {"tokens": "per_question", "usd": "usd", "calls": "per_question", "seconds": "second"}
 _BOX = {"p5": 1, "p25": 5, "p75": 15, "p95": 19}
 """Of the 21 quantiles of a latency, those that its box shows beside the median."""
 
@@ -32,33 +40,15 @@ def roles(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:
     for mark in asking:
         for number, role in enumerate(board.cells[mark.place].roles):
             at = path_of("cells", mark.place, "roles", number)
-            rows.append(
-                (
-                    mark,
-                    role.role,
-                    quotes.quote("per_question", f"{at}.calls_per_question"),
-                    quotes.quote("per_question", f"{at}.input_tokens_per_question"),
-                    quotes.quote("per_question", f"{at}.output_tokens_per_question"),
-                    quotes.quote("second", f"{at}.mean_service_seconds"),
-                    quotes.quote("usd", f"{at}.usd_per_question"),
-                )
-            )
-            bars.append(
-                {
-                    "cell": mark.place,
-                    "role": role.role,
-                    "tokens": role.tokens_per_question,
-                    "calls": role.calls_per_question,
-                    "seconds": role.mean_service_seconds,
-                    "usd": role.usd_per_question,
-                    "texts": {
-                        "tokens": per_question_text(role.tokens_per_question),
-                        "calls": per_question_text(role.calls_per_question),
-                        "seconds": second_text(role.mean_service_seconds),
-                        "usd": usd_text(role.usd_per_question),
-                    },
-                }
-            )
+            rows.append((mark, role.role, *quotes.row(at, *_ROLE)))
+            amounts = {
+                "tokens": role.tokens_per_question,
+                "calls": role.calls_per_question,
+                "seconds": role.mean_service_seconds,
+                "usd": role.usd_per_question,
+            }
+            texts = {name: RULES[_COST_RULES[name]](amount) for name, amount in amounts.items()}
+            bars.append({"cell": mark.place, "role": role.role, **amounts, "texts": texts})
     headings = ("cell", "role", "calls", "input tokens", "output tokens", "seconds", "USD")
     measures = tuple(one for one in _MEASURES if any(bar[one[0]] for bar in bars))
     return Figure((Grid(headings, tuple(rows), n_names=2),), {"bars": bars}, {"measures": measures})
@@ -70,28 +60,19 @@ def latency(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:
     if not measured:
         return None
     quotes = Quotes(board)
-    rows = tuple((mark, *_latency_row(board, mark.place, quotes)) for mark in measured)
+    quantiles = {name: f"second latency_quantiles_seconds.{number}" for name, number in _BOX.items()}
+    figures = (
+        "count latency_seconds.n_measured",
+        *(quantiles["p5"], quantiles["p25"], "second latency_seconds.p50", quantiles["p75"], quantiles["p95"]),
+        "second latency_seconds.mean",
+        "second serial_latency_seconds.p50",
+    )
+    rows: tuple[tuple[Entry, ...], ...] = tuple(
+        (mark, *quotes.row(path_of("cells", mark.place), *figures)) for mark in measured
+    )
     boxes = [{"cell": mark.place, **box} for mark in measured if (box := _box(board.cells[mark.place])) is not None]
     headings = ("cell", "measured", "p5", "p25", "p50", "p75", "p95", "mean", "one at a time, p50")
     return Figure((Grid(headings, rows),), {"boxes": boxes})
-
-
-def _latency_row(board: Leaderboard, place: int, quotes: Quotes) -> tuple[Entry, ...]:
-    at = path_of("cells", place, "latency_seconds")
-    quantiles = {
-        name: quotes.quote("second", path_of("cells", place, "latency_quantiles_seconds", number))
-        for name, number in _BOX.items()
-    }
-    return (
-        quotes.quote("count", f"{at}.n_measured"),
-        quantiles["p5"],
-        quantiles["p25"],
-        quotes.quote("second", f"{at}.p50"),
-        quantiles["p75"],
-        quantiles["p95"],
-        quotes.quote("second", f"{at}.mean"),
-        quotes.quote("second", path_of("cells", place, "serial_latency_seconds", "p50")),
-    )
 
 
 def _box(cell: CellSummary) -> dict[str, float | None] | None:
@@ -99,9 +80,6 @@ def _box(cell: CellSummary) -> dict[str, float | None] | None:
     if not cell.latency_quantiles_seconds:
         return None
     return {"p50": cell.latency_seconds.p50, **{name: cell.latency_quantiles_seconds[at] for name, at in _BOX.items()}}
-
-
-_COST_RULES: Mapping[str, str] = {"tokens": "per_question", "usd": "usd", "calls": "per_question", "seconds": "second"}
 
 
 def planes(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from arena.report.question import GoldDocument, gold_beyond, gold_documents, lanes_of, mark_of
+from arena.report.question import GoldDocument, gold_beyond, gold_documents, lanes_of, use_of
 from arena.types import Answer, Gold
 from tests.samples import DOCUMENTS, GOLD
 
@@ -28,10 +28,10 @@ def test_a_document_that_is_not_known_has_no_title() -> None:
 
 def test_a_mark_says_what_became_of_a_document() -> None:
     answer = Answer("a", False, ("d1", "d2"), ("d1",), ())
-    mark = mark_of("d1", [FIRST], answer)
+    mark = use_of("d1", [FIRST], answer)
     assert (mark.gold, mark.used, mark.cited) == (FIRST, True, False)
-    assert mark_of("d2", [FIRST], answer).gold is None
-    assert not mark_of("d1", [FIRST], None).used
+    assert use_of("d2", [FIRST], answer).gold is None
+    assert not use_of("d1", [FIRST], None).used
 
 
 def test_gold_beyond_k_is_found_with_its_place_whole_or_in_pieces() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from arena.judges.subject import subject_of
 from arena.metrics.case import Case
-from arena.report.question import CellPage, QuestionPage, current_verdicts, gold_documents
+from arena.report.question import CellPage, QuestionPage, current_verdicts, gold_documents, use_of
 from arena.scoring import score_records
 from arena.types import Score, Verdict
 from tests.samples import DOCUMENTS, GOLD, QUESTIONS, answered, small_dataset
@@ -37,7 +37,7 @@ def test_a_record_that_was_not_scored_is_refused() -> None:
 
 def test_marks_are_of_the_page_and_the_cell() -> None:
     shown = page()
-    second, other = shown.mark("d2", shown.cells[0]), shown.mark("d4", shown.cells[0])
+    second, other = (use_of(one, shown.gold_documents, shown.cells[0].record.answer) for one in ("d2", "d4"))
     assert second.gold is not None
     assert (second.gold.label, second.used, second.cited) == ("hop 2", True, True)
     assert (other.gold, other.used) == (None, True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.report.explorer.columns import Figures, Integers, Vocabulary, cut_all, n_cut
+from arena.report.explorer.columns import Figures, Integers, Vocabulary, cut, n_cut
 
 REALS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -35,7 +35,7 @@ def test_words_are_numbered_once_each() -> None:
 
 
 def test_a_cut_text_says_how_much_is_left() -> None:
-    cut = cut_all(["abcdef", "abc", ""], 3)
-    assert cut == [("abc", 3), "abc", ""]
-    assert n_cut(cut) == 1
-    assert cut_all(["abcdef"], None) == ["abcdef"]
+    texts = [cut(text, 3) for text in ("abcdef", "abc", "")]
+    assert texts == [("abc", 3), "abc", ""]
+    assert n_cut(texts) == 1
+    assert cut("abcdef", None) == "abcdef"
