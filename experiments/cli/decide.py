@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from arena.errors import ConfigError
-from experiments.cli.groups import MovedData, given
-from experiments.terminal.tables import put
+from experiments.cli.groups import MovedData, given, new_reporter
+from experiments.terminal.tables import Console, put
 
 
 def gate(
@@ -31,7 +31,6 @@ def gate(
     """
     from experiments.studies.gate.gate import gate_run
     from experiments.studies.gate.output import write_gate
-    from experiments.terminal.tables import Console
 
     verdict = gate_run(run_folder, baseline, policy, dataset)
     write_gate(verdict, Console(), markdown=markdown, junit=junit, json=json)
@@ -55,10 +54,8 @@ def sweep(
     """
     from experiments.cli.run import TOO_MANY_FAILURES
     from experiments.studies.sweep.sweep import print_sweep, run_sweep
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
-    swept = run_sweep(config, Reporter(Console(stderr=True), quiet=json), dry_run=dry_run)
+    swept = run_sweep(config, new_reporter(quiet=json), dry_run=dry_run)
     print_sweep(swept, Console(), json=json)
     if swept.too_many_failures:
         raise typer.Exit(TOO_MANY_FAILURES)
@@ -76,10 +73,8 @@ def calibrate(
     """Choose thresholds by what they cost and bring on dev questions, and write them as a config for the next run."""
     from experiments.studies.calibrate.calibrate import calibrate_run
     from experiments.studies.calibrate.output import print_calibration
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
-    found = calibrate_run(run_folder, target, out, Reporter(Console(stderr=True), quiet=json), dataset)
+    found = calibrate_run(run_folder, target, out, new_reporter(quiet=json), dataset)
     print_calibration(found, Console(), json=json)
 
 
@@ -109,8 +104,6 @@ def train_router(
         raise ConfigError(f"--labels {labels!r}: write both or silver")
     from experiments.studies.router.train import TrainingRequest, print_router
     from experiments.studies.router.train import train_router as train
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
     request = TrainingRequest(
         run_folder,
@@ -124,7 +117,7 @@ def train_router(
         epochs,
         dataset,
     )
-    found = train(request, Reporter(Console(stderr=True), quiet=json))
+    found = train(request, new_reporter(quiet=json))
     print_router(found, out, Console(), json=json)
 
 
@@ -183,10 +176,8 @@ def _go(request: Any, *, dry_run: bool, json: bool) -> None:
     from experiments.studies.equalize.equalize import equalize as equalize_config
     from experiments.studies.equalize.output import expect_budget, print_equalized, print_expected
     from experiments.studies.equalize.runs import WarnsOnce
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
-    reporter = Reporter(Console(stderr=True), quiet=json)
+    reporter = new_reporter(quiet=json)
     if dry_run:
         print_expected(expect_budget(request, reporter), Console(), json=json)
         return

@@ -11,9 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.errors import DatasetError
-from experiments.terminal.tables import put
+from experiments.terminal import tables
+from experiments.terminal.tables import Console, as_json, put
 
 if TYPE_CHECKING:
+    from arena.config import RunConfig
+    from arena.types import Document
     from experiments.terminal.progress import Reporter
 
 CHECK_FAILED = 1
@@ -29,6 +32,13 @@ MovedData = Annotated[
 ]
 
 
+def new_reporter(*, quiet: bool = False) -> Reporter:
+    """Who tells on stderr how the work goes on; `quiet`, as with --json: nothing but warnings."""
+    from experiments.terminal.progress import Reporter
+
+    return Reporter(Console(stderr=True), quiet=quiet)
+
+
 def given(**options: Any) -> dict[str, Any]:
     """The options the user gave: neither None nor empty."""
     return {name: value for name, value in options.items() if value is not None and value != {}}
@@ -37,9 +47,7 @@ def given(**options: Any) -> dict[str, Any]:
 @datasets_app.command("list")
 def datasets_list() -> None:
     """Show every dataset and how to write it after --dataset."""
-    from experiments.terminal.tables import Console, datasets_table
-
-    Console().print(datasets_table())
+    Console().print(tables.datasets_table())
 
 
 @datasets_app.command("info")
@@ -53,18 +61,16 @@ def datasets_info(
     """
     from arena.datasets import dataset_entry, load_dataset
     from arena.datasets.table import describe
-    from experiments.terminal.tables import about_text, as_json, info_facts, info_table, print_notes
 
     entry = dataset_entry(dataset.partition(":")[0])
     if json:
-        put(as_json(info_facts(describe(load_dataset(dataset)), entry)))
+        put(as_json(tables.info_facts(describe(load_dataset(dataset)), entry)))
         return
-    put(about_text(entry), flush=True)
-    from experiments.terminal.tables import Console
+    put(tables.about_text(entry), flush=True)
 
     info, console = describe(load_dataset(dataset)), Console()
-    console.print(info_table(info))
-    print_notes(info, console)
+    console.print(tables.info_table(info))
+    tables.print_notes(info, console)
 
 
 @datasets_app.command("make-world")
@@ -77,42 +83,44 @@ def datasets_make_world(
     ] = None,
 ) -> None:
     """Make a fictional world that no language model can know, prove its questions sound, and write it."""
+    from arena.datasets.jsonl import write_jsonl
+    from arena.datasets.world import check_world, make_world
     from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
-    make_and_write(out or Path(f"world-{documents}-{seed}"), documents, questions, seed, Reporter(Console()))
+    folder, reporter = out or Path(f"world-{documents}-{seed}"), Reporter(Console())
+    reporter.say(f"making {documents} documents and {questions} questions from seed {seed} ...")
+    world = make_world(documents, questions, seed)
+    reporter.say("proving every question from the text ...")
+    if violations := check_world(world):
+        shown = "; ".join(violations[:3])
+        raise DatasetError(f"{len(violations)} question(s) of this world are unsound ({shown}); please report the seed")
+    write_jsonl(world, folder)
+    reporter.say(f"{folder}: {world.fingerprint}; ask it with: arena run --dataset jsonl:{folder}")
 
 
 @models_app.command("list")
 def models_list() -> None:
     """Show the named weights, their size, licence and source, and which are on this machine."""
-    from experiments.terminal.tables import models_text
-
-    put(models_text())
+    put(tables.models_text())
 
 
 @models_app.command("fetch")
 def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena models list` shows.")]) -> None:
     """Download named weights, verify their SHA-256, and print where they are."""
     from experiments.run.equipment import fetch_weights
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
-    put(fetch_weights(name, Reporter(Console(stderr=True))))
+    put(fetch_weights(name, new_reporter()))
 
 
 @strategies_app.command("list")
 def strategies_list(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Show every strategy, the tier it can run at and what it needs."""
     from experiments.studies.strategies.facts import list_facts, list_rows, list_table
-    from experiments.terminal.tables import as_json
 
     listed, problems = list_facts()
     if json:
         put(as_json({"strategies": list_rows(listed)}))
     else:
-        from experiments.terminal.tables import Console
-
         Console().print(list_table(listed))
     for problem in problems:
         put(f"arena: {problem}", err=True)
@@ -125,7 +133,6 @@ def strategies_show(
 ) -> None:
     """Show a strategy beside its paper: decision points, settings, differences clause by clause, figure."""
     from experiments.studies.strategies.facts import facts_text, show_facts
-    from experiments.terminal.tables import as_json
 
     facts = show_facts(name)
     put(as_json(facts) if json else facts_text(facts))
@@ -158,24 +165,24 @@ def index_build(
 
     A killed build goes on from what was embedded. A damaged index is built anew.
     """
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
+    from experiments.run.equipment import chunking_of, embedder_of, engine_of, index_root, ready_index
+    from indexing.build import index_folder
 
-    put(build(config, given(dataset=dataset), Reporter(Console(stderr=True))))
+    settings, documents = _corpus(config, dataset)
+    reporter = new_reporter()
+    embedder = embedder_of(settings, reporter)
+    ready_index(settings, documents, embedder, reporter, thorough=True).close()
+    put(index_folder(index_root(), documents, embedder, engine=engine_of(settings), chunking=chunking_of(settings)))
 
 
 @index_app.command("info")
 def index_info(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Show every index in the cache: model, chunking, engine, counts and size."""
-    from experiments.terminal.tables import as_json
-
-    rows = info_rows()
+    rows = _index_rows()
     if json:
         put(as_json({"indexes": rows}))
     else:
-        from experiments.terminal.tables import Console
-
-        Console().print(info_table(rows))
+        Console().print(_index_table(rows))
 
 
 @index_app.command("verify")
@@ -184,10 +191,15 @@ def index_verify(
     dataset: Annotated[str | None, typer.Option(help="As for arena run; default world.")] = None,
 ) -> None:
     """Work the index out anew: counts, hashes of every file, sampled vectors. Exit code 1 if anything differs."""
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
+    from experiments.run.equipment import chunking_of, embedder_of, engine_of, index_root
+    from indexing.build import index_folder
+    from indexing.verify import verify_index
 
-    problems = verify(config, given(dataset=dataset), Reporter(Console(stderr=True)))
+    settings, documents = _corpus(config, dataset)
+    embedder = embedder_of(settings, new_reporter(), cached=False)  # to embed samples again, not to read them back
+    engine, chunking = engine_of(settings), chunking_of(settings)
+    folder = index_folder(index_root(), documents, embedder, engine=engine, chunking=chunking)
+    problems = verify_index(folder, documents, chunking=chunking, embedder=embedder, engine=engine)
     for problem in problems:
         put(problem)
     if problems:
@@ -195,40 +207,18 @@ def index_verify(
     put("sound")
 
 
+def _corpus(config: Path | None, dataset: str | None) -> tuple[RunConfig, Sequence[Document]]:
+    from arena.config import load_config
+    from arena.datasets import load_dataset
+
+    settings = load_config(config, given(dataset=dataset))
+    return settings, load_dataset(settings.dataset).documents
+
+
 Row = Mapping[str, str | int | float | None]
 
 
-def build(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -> Path:
-    """Make sure that the index is there and whole, and say where."""
-    from arena.config import load_config
-    from arena.datasets import load_dataset
-    from experiments.run.equipment import chunking_of, embedder_of, engine_of, index_root, ready_index
-    from indexing.build import index_folder
-
-    settings = load_config(config, options)
-    documents = load_dataset(settings.dataset).documents
-    embedder = embedder_of(settings, reporter)
-    ready_index(settings, documents, embedder, reporter, thorough=True).close()
-    return index_folder(index_root(), documents, embedder, engine=engine_of(settings), chunking=chunking_of(settings))
-
-
-def verify(config: Path | None, options: Mapping[str, Any], reporter: Reporter) -> Sequence[str]:
-    """Everything that is wrong with the index of these settings, one line each; empty for a sound one."""
-    from arena.config import load_config
-    from arena.datasets import load_dataset
-    from experiments.run.equipment import chunking_of, embedder_of, engine_of, index_root
-    from indexing.build import index_folder
-    from indexing.verify import verify_index
-
-    settings = load_config(config, options)
-    documents = load_dataset(settings.dataset).documents
-    embedder = embedder_of(settings, reporter, cached=False)  # to embed the samples again, not to read them back
-    engine, chunking = engine_of(settings), chunking_of(settings)
-    folder = index_folder(index_root(), documents, embedder, engine=engine, chunking=chunking)
-    return verify_index(folder, documents, chunking=chunking, embedder=embedder, engine=engine)
-
-
-def info_rows() -> list[Row]:
+def _index_rows() -> list[Row]:
     """One row per index in the cache folder."""
     from experiments.run.equipment import index_root
     from indexing.verify import list_indexes
@@ -250,7 +240,7 @@ def info_rows() -> list[Row]:
     ]
 
 
-def info_table(rows: Sequence[Row]) -> Table:
+def _index_table(rows: Sequence[Row]) -> Table:
     """The rows for a terminal."""
     table = Table("index", "model", "chunking", "engine", "search", "documents", "passages", "cut short", "size")
     for row in rows:
@@ -263,22 +253,3 @@ def info_table(rows: Sequence[Row]) -> Table:
     if rows:
         table.caption = f"in {Path(str(rows[0]['folder'])).parent}"
     return table
-
-
-def make_and_write(out: Path, documents: int, questions: int, seed: int, reporter: Reporter) -> None:
-    """Write a proven world to `out` as corpus.jsonl and questions.jsonl.
-
-    Raises:
-        DatasetError: the size is impossible, the checker refutes a question, or `out` cannot be written.
-    """
-    from arena.datasets.jsonl import write_jsonl
-    from arena.datasets.world import check_world, make_world
-
-    reporter.say(f"making {documents} documents and {questions} questions from seed {seed} ...")
-    world = make_world(documents, questions, seed)
-    reporter.say("proving every question from the text ...")
-    if violations := check_world(world):
-        shown = "; ".join(violations[:3])
-        raise DatasetError(f"{len(violations)} question(s) of this world are unsound ({shown}); please report the seed")
-    write_jsonl(world, out)
-    reporter.say(f"{out}: {world.fingerprint}; ask it with: arena run --dataset jsonl:{out}")

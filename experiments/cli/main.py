@@ -20,11 +20,11 @@ import typer
 from arena.errors import UserError
 from arena.files import check_typed
 from experiments.cli.decide import calibrate, equalize, gate, sample_size, sweep, train_router
-from experiments.cli.groups import CHECK_FAILED, datasets_app, index_app, models_app, strategies_app
+from experiments.cli.groups import CHECK_FAILED, datasets_app, index_app, models_app, new_reporter, strategies_app
 from experiments.cli.read import compare, inspect, papers_app, report, review_app, serve, show
 from experiments.cli.run import run
 from experiments.cli.runs import cost, export, import_, judge, merge, score, track, verify
-from experiments.terminal.tables import SIGNALS, printing, put
+from experiments.terminal.tables import SIGNALS, Console, as_json, printing, put
 
 MEND_FIRST, NOT_PRINTED = 2, 4
 _NO_MEMORY = re.compile(r"failed to map segment|cannot allocate memory", re.IGNORECASE)
@@ -134,7 +134,6 @@ def _stop_signals(*, ends: bool) -> Iterator[None]:
 def doctor() -> None:
     """Check this installation: package collisions, weights, writable folders."""
     from experiments.run import process as installation
-    from experiments.terminal.tables import Console
 
     if not installation.report(installation.examine(), Console()):
         raise typer.Exit(CHECK_FAILED)
@@ -151,10 +150,8 @@ def bench(
 ) -> None:
     """Measure this project's own speed and memory on this machine."""
     from experiments.bench import bench_table, measure
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console, as_json
 
-    figures = measure(name, Reporter(Console(stderr=True)).say, quick=quick)
+    figures = measure(name, new_reporter().say, quick=quick)
     if json:
         put(as_json(figures))
     else:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from experiments.cli.groups import MovedData
-from experiments.terminal.tables import put
+from experiments.cli.groups import MovedData, new_reporter
+from experiments.terminal.tables import Console, put
 
 
 def show(
@@ -22,13 +22,11 @@ def show(
     from arena.leaderboard.build import read_leaderboard, staleness
     from arena.report.console import print_details, print_leaderboard, render_markdown
     from arena.store import RunStore
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
     store = RunStore.open(run_folder)
     board = read_leaderboard(store)
     if stale := staleness(store):
-        Reporter(Console(stderr=True)).warn(stale)
+        new_reporter().warn(stale)
     if markdown:
         put(render_markdown(board))
     else:
@@ -47,11 +45,9 @@ def report(
     arena report runs/RUN_ID
     arena report runs/RUN_ID --out corrective_vs_vanilla.html
     """
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
     from experiments.views.report import write_report
 
-    put(write_report(run_folder, out, Reporter(Console(stderr=True)), data_at=dataset))
+    put(write_report(run_folder, out, new_reporter(), data_at=dataset))
 
 
 def serve(
@@ -60,11 +56,9 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8000,
 ) -> None:
     """Show all runs, and those that go on live, on one local page. Read-only; Ctrl-C ends it."""
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
     from experiments.views.serve.app import serve_runs
 
-    serve_runs(runs_dir, host, port, Reporter(Console(stderr=True)))
+    serve_runs(runs_dir, host, port, new_reporter())
 
 
 def inspect(
@@ -75,7 +69,6 @@ def inspect(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show one question: what was retrieved, each decision, the answers, scores and verdicts, tokens and seconds."""
-    from experiments.terminal.tables import Console
     from experiments.views.inspect import inspect_question, print_question
 
     print_question(inspect_question(run_folder, question_id, cell or (), dataset), Console(), json=json)
@@ -95,10 +88,8 @@ def compare(
     """
     from experiments.studies.compare.compare import compare_runs
     from experiments.studies.compare.table import print_compared
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
-    compared = compare_runs(run_folders, Reporter(Console(stderr=True), quiet=json), dataset)
+    compared = compare_runs(run_folders, new_reporter(quiet=json), dataset)
     print_compared(compared, Console(), json=json)
 
 
@@ -113,7 +104,6 @@ def papers_list(
 ) -> None:
     """Show published figures with their settings and where they stand."""
     from experiments.studies.papers.output import list_numbers, print_numbers
-    from experiments.terminal.tables import Console
 
     print_numbers(list_numbers(paper, dataset), Console(), json=json)
 
@@ -128,13 +118,11 @@ def papers_compare(
     from arena.leaderboard.build import read_leaderboard, staleness
     from arena.store import RunStore
     from experiments.studies.papers.compare import compare_with_papers, print_comparisons
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
     store = RunStore.open(run_folder, dataset)
     read_leaderboard(store)  # a run without one has nothing to compare, and this says how to get one
     if stale := staleness(store):
-        Reporter(Console(stderr=True)).warn(stale)
+        new_reporter().warn(stale)
     print_comparisons(compare_with_papers(run_folder, dataset), Console(), json=json)
 
 
@@ -186,11 +174,9 @@ def review_import(
     """
     from experiments.studies.review.agreement import import_sheets
     from experiments.studies.review.output import print_review
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
     from experiments.views.report import renew_report
 
-    reporter = Reporter(Console(stderr=True), quiet=json)
+    reporter = new_reporter(quiet=json)
     found = import_sheets(run_folder, sheets, reporter, dataset)
     renew_report(run_folder, reporter, dataset)
     print_review(found, Console(), json=json)

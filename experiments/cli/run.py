@@ -12,8 +12,8 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from arena.errors import ConfigError
-from experiments.cli.groups import given
-from experiments.terminal.tables import put
+from experiments.cli.groups import given, new_reporter
+from experiments.terminal.tables import Console, as_json, print_table, put
 
 TOO_MANY_FAILURES = 3
 """Exit code: more questions failed than `max_failure_share`."""
@@ -118,10 +118,8 @@ def _go(config: Path | None, options: dict[str, Any], how: RunOptions, *, dry_ru
 def _run_and_print(config: Path | None, options: dict[str, Any], how: RunOptions, *, json: bool) -> None:
     from arena.report.console import print_leaderboard
     from experiments.run.start import launch, print_next_steps, track_outcome
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
-    console, reporter = Console(), Reporter(Console(stderr=True), quiet=json)
+    console, reporter = Console(), new_reporter(quiet=json)
     more: dict[str, Any] = given(shard=how.shard, retry_failed=how.retry_failed or None)
     outcome = launch(config, options, reporter, resume_run=how.resume, **more)
     if json:
@@ -145,10 +143,8 @@ def _print_expected(config: Path | None, options: dict[str, Any], *, json: bool)
     from experiments.run.dry_run import dry_run
     from experiments.run.dry_run_table import dry_run_fields, dry_run_notes, dry_run_table
     from experiments.run.start import settings_of
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console, as_json, print_table
 
-    expected = dry_run(settings_of(config, options), Reporter(Console(stderr=True), quiet=json))
+    expected = dry_run(settings_of(config, options), new_reporter(quiet=json))
     if json:
         put(as_json(dry_run_fields(expected)))
     else:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.errors import RunInterrupted, TrackingError, UserError
-from experiments.cli.groups import MovedData, given
-from experiments.terminal.tables import put
+from experiments.cli.groups import MovedData, given, new_reporter
+from experiments.terminal.tables import Console, as_json, print_table, put
 
 if TYPE_CHECKING:
     from arena.leaderboard.build import Leaderboard
-    from experiments.terminal.tables import Console
 
 
 def judge(
@@ -48,8 +47,6 @@ def judge(
     from arena.report.section import print_section
     from arena.report.sections.judges import judges
     from experiments.run.judging import judge_folder
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
     from experiments.views.report import renew_report
 
     options = given(
@@ -57,7 +54,7 @@ def judge(
         metrics=[name.strip() for name in metrics.split(",") if name.strip()] if metrics else None,
         repeats=repeats,
     )
-    reporter = Reporter(Console(stderr=True), quiet=json)
+    reporter = new_reporter(quiet=json)
     try:
         store, board = judge_folder(run_folder, config, options, labels, reporter, dataset)
     except RunInterrupted:  # what was judged counts all the same
@@ -88,11 +85,9 @@ def merge(
     from arena.report.console import print_leaderboard
     from experiments.run.merging import merge_runs, merged_folder, missing_text
     from experiments.run.start import Outcome, print_next_steps
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
     from experiments.views.report import report_of
 
-    reporter = Reporter(Console(stderr=True), quiet=json)
+    reporter = new_reporter(quiet=json)
     target = merged_folder(runs_dir or run_folders[0].resolve().parent, into)
     merged = merge_runs(run_folders, target, reporter)
     if merged.board is None:
@@ -129,11 +124,9 @@ def import_(
     """
     from arena.report.console import print_leaderboard
     from experiments.studies.exchange.importing import import_runs
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
     options = {"dataset": dataset, **given(runs_dir=runs_dir, run_id=run_id)}
-    imported = import_runs(files, options, name or (), llm, Reporter(Console(stderr=True), quiet=json))
+    imported = import_runs(files, options, name or (), llm, new_reporter(quiet=json))
     if json:
         put(imported.store.leaderboard_json(), end="", flush=True)
         return
@@ -186,10 +179,8 @@ def score(
         arena score --predictions predictions.jsonl --dataset musique:dev.jsonl --json
     """
     from experiments.run.predictions import official_line, scored, scored_json
-    from experiments.terminal.progress import Reporter
-    from experiments.terminal.tables import Console
 
-    board, official = scored(run_folder, predictions, dataset, Reporter(Console(stderr=True), quiet=json))
+    board, official = scored(run_folder, predictions, dataset, new_reporter(quiet=json))
     if json:
         put(scored_json(board, official))
         return
@@ -218,7 +209,6 @@ def cost(
 
     Asks no model, so a run can be priced anew at any time.
     """
-    from experiments.terminal.tables import Console, as_json, print_table
     from experiments.views.cost import cost_fields, cost_notes, cost_of, cost_table
 
     found = cost_of(run_folder, config)
@@ -237,7 +227,6 @@ def verify(
 
     Ends with 1 if anything differs, and with 2 if the folder cannot be checked at all.
     """
-    from experiments.terminal.tables import Console, as_json, print_table
     from experiments.views.verify import checks_fields, checks_table, is_verified, verdict_text, verify_run
 
     checks = verify_run(run_folder, dataset)
@@ -266,7 +255,6 @@ def track(
     from arena import tracking
     from arena.config import tracking_uri, validate_config
     from arena.store import RunStore
-    from experiments.terminal.tables import as_json
 
     store = RunStore.open(run_folder, dataset)
     if traces is None:

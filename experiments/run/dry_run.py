@@ -43,6 +43,7 @@ from experiments.run.equipment import embedder_of, language_model
 from experiments.run.expectation import (
     Expectation,
     ModelWork,
+    SumOfParts,
     Unembedding,
     from_probe,
     measured_seconds,
@@ -57,8 +58,8 @@ from experiments.terminal.progress import Reporter
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeExpectation:
-    """What a judge by one metric is expected to take, over all cells and repeats. Sums are None when any is unknown."""
+class JudgeExpectation(SumOfParts):
+    """What a judge by one metric is expected to take, over all cells and repeats."""
 
     metric: JudgeMetric
     by_cell: tuple[Expectation, ...]
@@ -74,24 +75,8 @@ class JudgeExpectation:
         return sum(one.n_questions for one in self.by_cell)
 
     @property
-    def calls(self) -> float:
-        return sum(one.calls for one in self.by_cell)
-
-    @property
-    def input_tokens(self) -> float | None:
-        return total(one.input_tokens for one in self.by_cell)
-
-    @property
-    def output_tokens(self) -> float | None:
-        return total(one.output_tokens for one in self.by_cell)
-
-    @property
-    def usd(self) -> float | None:
-        return total(one.usd for one in self.by_cell)
-
-    @property
-    def usd_with_full_replies(self) -> float | None:
-        return total(one.usd_with_full_replies for one in self.by_cell)
+    def parts(self) -> tuple[Expectation, ...]:
+        return self.by_cell
 
 
 def expect_judging(
@@ -229,10 +214,10 @@ def _fake(settings: LLMSettings) -> LLMSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class DryRun:
+class DryRun(SumOfParts):
     """What a run of these cells, and a judge of their answers, are expected to take.
 
-    Sums are over both, and None when any part of them is unknown. `window`: tokens that prompts were fitted to, reply
+    `window`: tokens that prompts were fitted to, reply
     included; None: it is not known before the model is opened, and nothing was left out.
     """
 
@@ -249,27 +234,7 @@ class DryRun:
         return total(one.hours for one in self.work)
 
     @property
-    def calls(self) -> float:
-        return sum(one.calls for one in self._parts)
-
-    @property
-    def input_tokens(self) -> float | None:
-        return total(one.input_tokens for one in self._parts)
-
-    @property
-    def output_tokens(self) -> float | None:
-        return total(one.output_tokens for one in self._parts)
-
-    @property
-    def usd(self) -> float | None:
-        return total(one.usd for one in self._parts)
-
-    @property
-    def usd_with_full_replies(self) -> float | None:
-        return total(one.usd_with_full_replies for one in self._parts)
-
-    @property
-    def _parts(self) -> tuple[Expectation | JudgeExpectation, ...]:
+    def parts(self) -> tuple[Expectation | JudgeExpectation, ...]:
         return (*self.cells, *self.judging)
 
 

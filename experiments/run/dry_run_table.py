@@ -15,7 +15,7 @@ from arena.report.figures import UNDEFINED, usd_text
 from arena.report.names import name_of, names_of
 from experiments.run.budget import sample_size_note
 from experiments.run.dry_run import DryRun, JudgeExpectation
-from experiments.run.expectation import TOKENS_PER_WORD, Expectation, ModelWork
+from experiments.run.expectation import TOKENS_PER_WORD, Expectation, ModelWork, SumOfParts
 
 _PROBE = "probe"
 _NO_MODEL = "no model"
@@ -185,7 +185,7 @@ def _judge_of(one: JudgeExpectation) -> str | None:
     return one.by_cell[0].cell.llm if one.by_cell else None
 
 
-def _figures(of: Expectation | JudgeExpectation | DryRun) -> dict[str, float | None]:
+def _figures(of: Expectation | SumOfParts) -> dict[str, float | None]:
     return {
         "calls": of.calls,
         "input_tokens": of.input_tokens,
@@ -195,7 +195,7 @@ def _figures(of: Expectation | JudgeExpectation | DryRun) -> dict[str, float | N
     }
 
 
-def _texts(of: Expectation | JudgeExpectation | DryRun) -> tuple[str, ...]:
+def _texts(of: Expectation | SumOfParts) -> tuple[str, ...]:
     counts = (of.calls, of.input_tokens, of.output_tokens)
     money = (of.usd, of.usd_with_full_replies)
     return (*(UNDEFINED if n is None else f"{n:,.0f}" for n in counts), *(usd_text(usd) for usd in money))

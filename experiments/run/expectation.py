@@ -113,6 +113,36 @@ def total(values: Iterable[float | None]) -> float | None:
     return sum(known) if len(known) == len(listed) else None
 
 
+class SumOfParts:
+    """The sums over `parts`; a sum is None when any part of it is unknown."""
+
+    __slots__ = ()
+
+    @property
+    def parts(self) -> Sequence[Expectation | SumOfParts]:
+        raise NotImplementedError
+
+    @property
+    def calls(self) -> float:
+        return sum(one.calls for one in self.parts)
+
+    @property
+    def input_tokens(self) -> float | None:
+        return total(one.input_tokens for one in self.parts)
+
+    @property
+    def output_tokens(self) -> float | None:
+        return total(one.output_tokens for one in self.parts)
+
+    @property
+    def usd(self) -> float | None:
+        return total(one.usd for one in self.parts)
+
+    @property
+    def usd_with_full_replies(self) -> float | None:
+        return total(one.usd_with_full_replies for one in self.parts)
+
+
 def _as_asked(call: LLMCall, cell: Cell, written: int | None = None) -> LLMCall:
     """A call of the fake as the cell's model would have it, without seconds; `written`: with a reply so long."""
     model = cell.llm or call.model

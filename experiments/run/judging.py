@@ -34,9 +34,8 @@ from arena.store.runs import require_finished, resume_command, way_on
 from arena.types import NO_RETRIEVAL_MODE, Cell, JudgeMetric, Purpose, Verdict
 from experiments.run.budget import check_budget, open_budget, paying, price_table, reply_cache
 from experiments.run.equipment import embedder_of, language_model
-from experiments.run.prepare import Prepared
 from experiments.run.process import keeper, now, until_stopped
-from experiments.run.scoring import JUDGES, PastRun, conclude_run, documents_of, open_past_run
+from experiments.run.scoring import JUDGES, PastRun, cases_of, conclude_run, open_past_run
 from experiments.terminal.progress import Reporter
 
 _REPLYING = ("base_url", "temperature", "top_p", "max_tokens", "seed")
@@ -177,21 +176,15 @@ def _due(session: JudgeSession, shas: Shas) -> Iterator[_Task]:
     """What is left to ask, in the order of the journal; records are read one at a time."""
     run, config = session.run, session.config
     judged = {_key(verdict) for verdict in run.store.verdicts() if not _left_open(verdict)}
-    planned = set(run.plan.keys())
-    questions = {question.question_id: question for question in run.dataset.questions}
-    documents = documents_of(run)
-    session.total = len(planned) * len(config.metrics) * config.repeats
-    for record in run.store.records():
-        if key_of(record) not in planned:
-            continue
-        case = Case(record, questions[record.question_id], run.dataset.gold[record.question_id], documents)
-        sha = subject_of(case).sha
+    session.total = len(run.plan.keys()) * len(config.metrics) * config.repeats
+    for case in cases_of(run):
+        key, sha = key_of(case.record), subject_of(case).sha
         for metric in config.metrics:
             if settled(case, metric) is not None:
                 session.total -= config.repeats
                 continue
             for repeat in range(config.repeats):
-                if (*key_of(record), metric, shas[metric], sha, repeat) in judged:
+                if (*key, metric, shas[metric], sha, repeat) in judged:
                     session.total -= 1
                 else:
                     yield case, metric, repeat
@@ -205,16 +198,6 @@ def _key(verdict: Verdict) -> _Key:
 def _left_open(verdict: Verdict) -> bool:
     """Whether it has no value because a call brought no reply: another time it may."""
     return verdict.score.value is None and any(call.error is not None for call in verdict.calls)
-
-
-def judge_run(prepared: Prepared, store: RunStore, reporter: Reporter) -> None:
-    """Judge every answer of a run that its config's judge has not judged yet; without a judge, nothing.
-
-    Raises as `judge_past_run`.
-    """
-    if prepared.config.judge is not None:
-        run = open_past_run(store, prepared.entries.dataset, prepared.config)
-        judge_past_run(run, reporter, again=resume_command(store))
 
 
 def judge_past_run(run: PastRun, reporter: Reporter, *, again: str) -> None:

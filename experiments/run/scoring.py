@@ -19,7 +19,7 @@ from arena.scoring import ScoreTable, score_records, usage_of
 from arena.scoring.table import QUESTION_TYPES, SCORE_TYPES, question_columns, score_columns
 from arena.store import FINISHED, LABELS, QUESTIONS, SCORES, RunStore, key_of
 from arena.store.runs import resume_command
-from arena.types import Dataset, Document, RunRecord
+from arena.types import Dataset, Document, RunRecord, Verdict
 from experiments.run.budget import price_table
 from experiments.terminal.progress import Reporter
 
@@ -125,20 +125,32 @@ def score_run(run: PastRun) -> ScoreTable:
     Raises as `open_past_run`, also where a second corpus is not what it was.
     """
     planned = set(run.plan.keys())
+    records = (record for record in run.store.records() if key_of(record) in planned)
+    table = score_some(run, records, documents_of(run), run.store.verdicts(), _labels(run))
+    place = {one.cell.key: number for number, one in enumerate(run.plan.cells)}
+    return replace(table, cells=tuple(sorted(table.cells, key=lambda cell: place[cell.cell.key])))
+
+
+def score_some(
+    run: PastRun,
+    records: Iterable[RunRecord],
+    documents: Mapping[str, Document],
+    verdicts: Iterable[Verdict],
+    labels: Mapping[Key, bool] | None = None,
+) -> ScoreTable:
+    """The scores of these records alone, as the run's table has them."""
     judging, judges = run.config.judge, run.manifest.get(JUDGES, {})
-    table = score_records(
-        (record for record in run.store.records() if key_of(record) in planned),
+    return score_records(
+        records,
         run.dataset,
         run.prices,
-        documents=documents_of(run),
-        verdicts=run.store.verdicts(),
-        labels=_labels(run),
+        documents=documents,
+        verdicts=verdicts,
+        labels=labels,
         judge_metrics=tuple(dict.fromkeys((*(judging.metrics if judging else ()), *judges))),
         judges=judges,
         judge_base_url=judging.llm.base_url if judging else None,
     )
-    place = {one.cell.key: number for number, one in enumerate(run.plan.cells)}
-    return replace(table, cells=tuple(sorted(table.cells, key=lambda cell: place[cell.cell.key])))
 
 
 def board_of(run: PastRun, table: ScoreTable) -> Leaderboard:

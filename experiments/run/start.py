@@ -21,14 +21,14 @@ from arena.plan import Shard
 from arena.runner import plan_keys
 from arena.store import FINISHED, RunStore, latest_run
 from arena.store.journal import JournalWriter
-from arena.store.runs import code_named
+from arena.store.runs import code_named, resume_command
 from arena.tracking import check_store, track
 from arena.tracking.database import local_uri
 from arena.types import Dataset, RunRecord
 from experiments.run.asking import complete, probe_latency
 from experiments.run.budget import paid_note
 from experiments.run.identity import run_fingerprint
-from experiments.run.judging import judge_run
+from experiments.run.judging import judge_past_run
 from experiments.run.manifest import (
     Session,
     check_continues,
@@ -41,7 +41,7 @@ from experiments.run.manifest import (
 )
 from experiments.run.prepare import Prepared, prepare
 from experiments.run.process import now
-from experiments.run.scoring import conclude_run
+from experiments.run.scoring import conclude_run, open_past_run
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 
@@ -148,7 +148,8 @@ def _finish(prepared: Prepared, store: RunStore, reporter: Reporter) -> Outcome:
     """Judge and probe what was asked, and derive everything from the journals."""
     config = prepared.config
     if config.judge is not None:
-        judge_run(prepared, store, reporter)
+        run = open_past_run(store, prepared.entries.dataset, config)
+        judge_past_run(run, reporter, again=resume_command(store))
     if config.latency_probe:
         probe_latency(prepared, store, reporter)
     board = finish(store, reporter, dataset=prepared.entries.dataset, config=config)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -18,13 +18,14 @@ from arena.errors import RunStoreError
 from arena.metrics.case import Case
 from arena.report.question import CellPage, QuestionPage, current_verdicts, gold_documents
 from arena.report.text import print_parts
-from arena.scoring import ScoreTable, score_records
 from arena.store import RECORDS, VERDICTS, RunStore
-from arena.store.journal import RECORD_LINES, VERDICT_LINES, record_of
+from arena.store.journal import RECORD_LINES, VERDICT_LINES, LineFormat, record_of
 from arena.types import Cell, Document, Gold, Question, RunRecord, Score, Verdict
-from experiments.run.scoring import JUDGES, PastRun, documents_of, open_past_run
+from experiments.run.scoring import PastRun, documents_of, open_past_run, score_some
 from experiments.terminal.tables import Console
 from experiments.views.inspect_text import chosen_cells, page_parts
+
+T = TypeVar("T")
 
 _RECORD, _QUESTION, _GOLD = TypeAdapter(RunRecord), TypeAdapter(Question), TypeAdapter(Gold)
 _SCORES, _VERDICTS = TypeAdapter(tuple[Score, ...]), TypeAdapter(tuple[Verdict, ...])
@@ -92,20 +93,11 @@ def _gold_retrieved(page: QuestionPage, cell: CellPage) -> list[dict[str, Any]]:
 _NEAREST = 5
 
 
-def records_of(store: RunStore, question_id: str, cells: Collection[str]) -> list[RunRecord]:
-    """The newest record of the question in each of `cells` that has one."""
-    path = store.folder / RECORDS
-    lines = (line for line in store.newest_lines(RECORDS) if line.key[1] == question_id and line.key[0] in cells)
-    return [record_of(path, line, RECORD_LINES) for line in lines]
-
-
-def verdicts_of(store: RunStore, question_id: str, cells: Collection[str]) -> list[Verdict]:
-    """What judges said of those records, and of what they were before."""
-    path = store.folder / VERDICTS
-    if not path.exists():
-        return []
-    lines = (line for line in store.newest_lines(VERDICTS) if line.key[1] == question_id and line.key[0] in cells)
-    return [record_of(path, line, VERDICT_LINES) for line in lines]
+def _of_question(store: RunStore, name: str, lines: LineFormat[T], question_id: str, cells: Collection[str]) -> list[T]:
+    """What a journal has of the question in each of `cells`: the newest record, or all verdicts."""
+    path = store.folder / name
+    newest = (line for line in store.newest_lines(name) if line.key[1] == question_id and line.key[0] in cells)
+    return [record_of(path, line, lines) for line in newest]
 
 
 def check_asked(store: RunStore, question_id: str, asked: Collection[str]) -> None:
@@ -147,7 +139,7 @@ def inspect_question(
     chosen = {one.key for one in chosen_cells([one.cell for one in planned], cell_names)}
     cells = [one.cell for one in planned if one.cell.key in chosen and question_id in one.question_ids]
     keys = [cell.key for cell in cells]
-    records = records_of(run.store, question_id, keys)
+    records = _of_question(run.store, RECORDS, RECORD_LINES, question_id, keys)
     documents = documents_of(run)
     page = _page(run, question_id, sorted(records, key=lambda record: keys.index(record.cell.key)), documents)
     named = {name: documents[name] for name in _named(page) if name in documents}
@@ -168,31 +160,15 @@ def _page(
 ) -> QuestionPage:
     question = next(one for one in run.dataset.questions if one.question_id == question_id)
     gold = run.dataset.gold[question_id]
-    verdicts = verdicts_of(run.store, question_id, [record.cell.key for record in records])
-    table = _scored(run, records, documents, verdicts)
+    there, keys = (run.store.folder / VERDICTS).exists(), [record.cell.key for record in records]
+    verdicts = _of_question(run.store, VERDICTS, VERDICT_LINES, question_id, keys) if there else []
+    table = score_some(run, records, documents, verdicts)
     cells = []
     for record, cell in zip(records, table.cells, strict=True):
         own = [one for one in verdicts if one.cell == record.cell.key]
         current = current_verdicts(Case(record, question, gold, documents), own)
         cells.append(CellPage.of(record, cell, run.prices, current))
     return QuestionPage(question, gold, gold_documents(gold, documents), tuple(cells))
-
-
-def _scored(
-    run: PastRun, records: Sequence[RunRecord], documents: Mapping[str, Document], verdicts: Sequence[Verdict]
-) -> ScoreTable:
-    """The scores of these records alone, as the run's table has them."""
-    judging, judges = run.config.judge, run.manifest.get(JUDGES, {})
-    return score_records(
-        records,
-        run.dataset,
-        run.prices,
-        documents=documents,
-        verdicts=verdicts,
-        judge_metrics=tuple(dict.fromkeys((*(judging.metrics if judging else ()), *judges))),
-        judges=judges,
-        judge_base_url=judging.llm.base_url if judging else None,
-    )
 
 
 def _named(page: QuestionPage) -> dict[str, None]:

@@ -104,10 +104,6 @@ class RunList:
         """The run of that name; None where `stores` does not have it, whatever path it may spell."""
         return self.stores().get(run_id)
 
-    def progress(self) -> list[RunProgress]:
-        """Every run, the one that was started last first; those whose manifest cannot be read at the end."""
-        return in_order([self.progress_of(store) for store in self.stores().values()])
-
     def at_a_glance(self, store: RunStore) -> RunProgress:
         """Where a run stands as far as that is known at once: of one that is not finished, not its cells."""
         return self._found(store, self._described)
@@ -173,7 +169,7 @@ def _study_status(folder: Path) -> str:
 
 
 def in_order(found: Iterable[RunProgress]) -> list[RunProgress]:
-    """As the list shows them."""
+    """The one that was started last first; those whose manifest cannot be read at the end."""
     return sorted(found, key=lambda one: (one.started or "", one.run_id), reverse=True)
 
 

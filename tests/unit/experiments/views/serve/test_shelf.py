@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from experiments.views.serve.runs import RunList
+from experiments.views.serve.runs import RunList, in_order
+from experiments.views.serve.watch import RunProgress
 from tests.unit.experiments.studies.review.reviewed_runs import reviewed_run
+
+
+def progress(shelf: RunList) -> list[RunProgress]:
+    """Every run, the one that was started last first; those whose manifest cannot be read at the end."""
+    return in_order([shelf.progress_of(store) for store in shelf.stores().values()])
 
 
 @pytest.mark.parametrize("name", ["..", ".", "", "../outside", "r1/../r1", "/etc", "r1/", ".half", "r1\0"])
@@ -36,23 +42,23 @@ def test_a_link_that_leads_out_of_the_folder_is_no_run_of_it(tmp_path: Path, jso
 def test_a_finished_run_is_read_again_when_its_leaderboard_changes(tmp_path: Path, jsonl_folder: Path) -> None:
     store = reviewed_run(tmp_path / "r1", jsonl_folder)
     shelf = RunList(tmp_path)
-    (first,) = shelf.progress()
+    (first,) = progress(shelf)
     best = first.best("answer_f1")
     assert best is not None
     assert (best[0].strategy, first.status) == ("corrective", "finished")  # vanilla's mean is withheld: one failed
-    assert shelf.progress() == [first]
-    assert shelf.progress()[0] is first
+    assert progress(shelf) == [first]
+    assert progress(shelf)[0] is first
     board = json.loads(store.leaderboard_json())
     board["cells"].reverse()
     store.write_leaderboard(json.dumps(board))
-    (second,) = shelf.progress()
+    (second,) = progress(shelf)
     assert [cell.strategy for cell in second.cells] == [cell.strategy for cell in reversed(first.cells)]
     store.write_leaderboard("{}")
-    (damaged,) = shelf.progress()
+    (damaged,) = progress(shelf)
     assert damaged.status == "damaged"
     assert "is damaged, or of another version" in (damaged.problem or "")
     (store.folder / "leaderboard.json").unlink()
-    assert "cannot read leaderboard.json" in (shelf.progress()[0].problem or "")
+    assert "cannot read leaderboard.json" in (progress(shelf)[0].problem or "")
 
 
 def test_the_oracle_does_not_compete(tmp_path: Path, jsonl_folder: Path) -> None:
@@ -60,10 +66,10 @@ def test_the_oracle_does_not_compete(tmp_path: Path, jsonl_folder: Path) -> None
     board = json.loads(store.leaderboard_json())
     board["cells"][0]["retrieval_mode"] = "gold"
     store.write_leaderboard(json.dumps(board))
-    best = RunList(tmp_path).progress()[0].best("retrieval_recall")
+    best = progress(RunList(tmp_path))[0].best("retrieval_recall")
     assert best is not None
     assert best[0].strategy == "corrective"
-    assert RunList(tmp_path).progress()[0].best("unknown") is None
+    assert progress(RunList(tmp_path))[0].best("unknown") is None
 
 
 def test_the_floor_is_never_the_best(tmp_path: Path, jsonl_folder: Path) -> None:
@@ -72,4 +78,4 @@ def test_the_floor_is_never_the_best(tmp_path: Path, jsonl_folder: Path) -> None
     for cell in board["cells"]:
         cell |= {"strategy": "closed_book", "retrieval_mode": "none"}
     store.write_leaderboard(json.dumps(board))
-    assert RunList(tmp_path).progress()[0].best("answer_f1") is None
+    assert progress(RunList(tmp_path))[0].best("answer_f1") is None
