@@ -13,6 +13,7 @@ from typing import Any
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.cells import CellSummary
 from arena.leaderboard.schema import MetricSummary, Ranks
+from arena.statistics.intervals import Interval
 from arena.types import sum_known
 
 UNDEFINED = "\N{EN DASH}"
@@ -58,6 +59,18 @@ def signed_interval_text(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return UNDEFINED
     return f"{_outward_digits(low, ROUND_FLOOR):+.2f} to {_outward_digits(high, ROUND_CEILING):+.2f}"
+
+
+def difference_text(difference: Interval | None) -> str:
+    """A difference and its interval, as in `+0.05 (-0.02 to +0.11)`."""
+    if difference is None:
+        return UNDEFINED
+    return f"{signed_text(difference.mean)} ({signed_interval_text(difference.low, difference.high)})"
+
+
+def ratio_interval_text(ratio: Interval | None) -> str:
+    """A ratio and its interval, rounded as a metric is."""
+    return UNDEFINED if ratio is None else f"{ratio.mean:.2f}{_interval(ratio.low, ratio.high)}"
 
 
 def p_text(p: float | None) -> str:

@@ -71,8 +71,7 @@ def calibrate(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Choose thresholds by what they cost and bring on dev questions, and write them as a config for the next run."""
-    from experiments.studies.calibrate.calibrate import calibrate_run
-    from experiments.studies.calibrate.output import print_calibration
+    from experiments.studies.calibrate.calibrate import calibrate_run, print_calibration
 
     found = calibrate_run(run_folder, target, out, new_reporter(quiet=json), dataset)
     print_calibration(found, Console(), json=json)

@@ -13,10 +13,9 @@ from rich.text import Text
 
 from arena.errors import ConfigError
 from arena.files import making_folder
-from arena.report.figures import UNDEFINED, per_question_text, ratio_text, signed_text
+from arena.report.figures import difference_text, per_question_text, ratio_interval_text, ratio_text, signed_text
 from arena.report.text import Rows, print_parts
 from experiments.run.equipment import embedder_of
-from experiments.studies.calibrate.output import interval_text, signed
 from experiments.studies.router.data import LabelSources, WaysRun, open_ways_run, training_set
 from experiments.studies.router.measure import (
     PolicyRow,
@@ -63,10 +62,10 @@ def confusion_rows(found: RouterEvaluation) -> Rows:
 def _figures(row: PolicyRow) -> tuple[str, ...]:
     return (
         str(row.n),
-        interval_text(row.agreement),
+        ratio_interval_text(row.agreement),
         *(ratio_text(row.shares.get(label)) for label in LABELS),
-        interval_text(row.right),
-        UNDEFINED if row.against_c is None else signed(row.against_c),
+        ratio_interval_text(row.right),
+        difference_text(row.against_c),
         per_question_text(row.steps),
         signed_text(row.steps_against_c),
     )

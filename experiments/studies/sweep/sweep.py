@@ -1,4 +1,4 @@
-"""`arena sweep CONFIG`: one run a point, what they share asked once, and the curves through them."""
+"""`arena sweep CONFIG`: one run a point, what they share asked once, the curves through them, and a copy in MLflow."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from pathlib import Path
 
 from arena.config import tracking_uri
 from arena.datasets import load_dataset
-from arena.errors import RunInterrupted
+from arena.errors import RunInterrupted, TrackingError
 from arena.leaderboard.metrics import QuestionResamples
 from arena.store import FINISHED, RUNNING
 from arena.tracking import check_store
-from experiments.studies.folder import SweepFolder
+from arena.tracking.runs import warning_codes
+from arena.tracking.track import SweptCell, SweptCells, track_sweep
+from experiments.studies.folder import PICTURE, TABLE, SweepFolder
 from experiments.studies.sweep.config import (
     PointPreparer,
     SweepPoint,
@@ -24,10 +26,19 @@ from experiments.studies.sweep.config import (
     load_sweep,
     sweep_fingerprint,
 )
-from experiments.studies.sweep.curves import QUALITY, Curve, SweepRow, csv_text, curves_of, question_values, rows_of
+from experiments.studies.sweep.curves import (
+    QUALITY,
+    Curve,
+    SweepRow,
+    csv_text,
+    curves_of,
+    question_values,
+    rows_of,
+    versions_text,
+)
 from experiments.studies.sweep.output import Sweep, print_sweep, summary_of
+from experiments.studies.sweep.picture import curves_svg
 from experiments.studies.sweep.run import expect_points, run_point
-from experiments.studies.sweep.tracked import curves_svg, track_rows
 from experiments.terminal.progress import Reporter
 
 __all__ = ["Sweep", "print_sweep", "run_sweep"]
@@ -59,7 +70,7 @@ def run_sweep(config: Path, reporter: Reporter, *, dry_run: bool) -> Sweep:
     if dry_run:
         return replace(sweep, expected=tuple(expect_points(order, folder, reporter)))
     copied = points.points[0].config.mlflow
-    if copied:
+    if copied:  # a store that cannot be written is named before anything is paid
         check_store(folder.path.parent, tracking_uri())
     with folder.holding():
         folder.write(summary_of(sweep, status=RUNNING))
@@ -106,3 +117,30 @@ def _curves(sweep: Sweep, folder: SweepFolder) -> list[Curve]:
     values = {point.name: question_values(folder.store(point.name), QUALITY) for point in points}
     seed = points[0].config.seed
     return curves_of(sweep.rows, values, QuestionResamples(questions, seed), seed)
+
+
+def track_rows(folder: SweepFolder, fingerprint: str, rows: Sequence[SweepRow], reporter: Reporter) -> str | None:
+    """A parent run for the sweep and a child for each row; the parent's id (None: it could not be written)."""
+    reporter.say("logging to MLflow ...")
+    files = [path for name in (TABLE, PICTURE) if (path := folder.path / name).exists()]
+    sweep = SweptCells(folder.path.name, fingerprint, [_cell(row) for row in rows], files)
+    try:
+        tracked = track_sweep(sweep, folder.path.parent, tracking_uri())
+    except TrackingError as error:
+        reporter.warn(f"MLflow was not written ({error}); the sweep folder has everything")
+        return None
+    for note in tracked.notes:
+        reporter.warn(note)
+    return tracked.run_id
+
+
+def _cell(row: SweepRow) -> SweptCell:
+    tags = {
+        "source": row.source,
+        "warnings": warning_codes(row.warnings),
+        "arena": row.versions.get("rag-strategy-arena") or "unknown",
+        "versions": versions_text(row.versions)[:5_000],  # MLflow bounds what a tag holds
+        "fingerprint": row.run_fingerprint,
+        **({"mlflow.source.git.commit": row.commit} if row.commit else {}),
+    }
+    return SweptCell(row.point.name, row.cell, row.point.values, row.date, not row.cut, tags)

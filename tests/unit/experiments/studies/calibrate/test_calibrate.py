@@ -10,8 +10,7 @@ import pytest
 from arena.config import CalibratedThreshold, load_config
 from arena.errors import ConfigError, RunStoreError, UnknownNameError
 from arena.types import Dataset, RunRecord
-from experiments.studies.calibrate.calibrate import calibrate_run
-from experiments.studies.calibrate.output import print_calibration
+from experiments.studies.calibrate.calibrate import calibrate_run, print_calibration
 from experiments.studies.calibrate.separation import Calibration
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console

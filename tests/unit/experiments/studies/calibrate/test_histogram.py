@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from experiments.studies.calibrate.output import BINS, QUANTILES, bars, quantiles
+from experiments.studies.calibrate.calibrate import BINS, QUANTILES, bars, quantiles
 from experiments.studies.calibrate.separation import Population
 
 

@@ -18,7 +18,7 @@ from arena.types import Question
 from experiments.studies.sweep.config import Points, SweepPoint, short_values
 from experiments.studies.sweep.curves import MEASURED, Curve, SweepRow, csv_text, curves_of
 from experiments.studies.sweep.output import Sweep, print_sweep
-from experiments.studies.sweep.tracked import curves_svg
+from experiments.studies.sweep.picture import curves_svg
 from experiments.terminal.tables import Console
 from tests.unit.leaderboard.boards import row
 

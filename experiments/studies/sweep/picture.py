@@ -1,6 +1,6 @@
-"""The curves of a sweep as one SVG, and its rows copied to MLflow.
+"""The curves of a sweep as one SVG.
 
-The picture has a row per factor, a column per metric, a line per cell.
+It has a row per factor, a column per metric, a line per cell.
 """
 
 from __future__ import annotations
@@ -11,13 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
-from arena.config import tracking_uri
-from arena.errors import TrackingError
-from arena.tracking.runs import warning_codes
-from arena.tracking.track import SweptCell, SweptCells, track_sweep
-from experiments.studies.folder import PICTURE, TABLE, SweepFolder
-from experiments.studies.sweep.curves import QUALITY, TOKENS, Curve, SweepRow, versions_text
-from experiments.terminal.progress import Reporter
+from experiments.studies.sweep.curves import QUALITY, TOKENS, Curve
 
 _TITLES = {
     "retrieval_recall": "recall of what was shown",
@@ -158,33 +152,3 @@ def _ring(across: str, down: str, colour: str) -> str:
 
 def _text(across: float | str, down: float | str, text: str, how: str) -> str:
     return f'<text x="{across}" y="{down}" {how}>{escape(text)}</text>'
-
-
-_TAG_CHARS = 5_000
-
-
-def track_rows(folder: SweepFolder, fingerprint: str, rows: Sequence[SweepRow], reporter: Reporter) -> str | None:
-    """A parent run for the sweep and a child for each row; the parent's id (None: it could not be written)."""
-    reporter.say("logging to MLflow ...")
-    files = [path for name in (TABLE, PICTURE) if (path := folder.path / name).exists()]
-    sweep = SweptCells(folder.path.name, fingerprint, [_cell(row) for row in rows], files)
-    try:
-        tracked = track_sweep(sweep, folder.path.parent, tracking_uri())
-    except TrackingError as error:
-        reporter.warn(f"MLflow was not written ({error}); the sweep folder has everything")
-        return None
-    for note in tracked.notes:
-        reporter.warn(note)
-    return tracked.run_id
-
-
-def _cell(row: SweepRow) -> SweptCell:
-    tags = {
-        "source": row.source,
-        "warnings": warning_codes(row.warnings),
-        "arena": row.versions.get("rag-strategy-arena") or "unknown",
-        "versions": versions_text(row.versions)[:_TAG_CHARS],
-        "fingerprint": row.run_fingerprint,
-        **({"mlflow.source.git.commit": row.commit} if row.commit else {}),
-    }
-    return SweptCell(row.point.name, row.cell, row.point.values, row.date, not row.cut, tags)
