@@ -13,7 +13,7 @@ from arena.leaderboard.cells import CellSummary, PriceSource, SummaryContext, pr
 from arena.leaderboard.contamination import PROBED, ContaminationProbe, probe_readers
 from arena.leaderboard.contest import ComparedCell, Contest, compare
 from arena.leaderboard.controllers import summarise_controller_scores
-from arena.leaderboard.diagnosis import diagnose, typical_tokens
+from arena.leaderboard.diagnosis import Signs, diagnose, typical_tokens
 from arena.leaderboard.gap import ClosedBookGain, GapSummary, ReaderCell, gains, gaps
 from arena.leaderboard.guards import check_cells
 from arena.leaderboard.judge_card import JudgeCard, summarise_judges
@@ -175,13 +175,8 @@ def _examined(rows: Sequence[CellSummary], table: ScoreTable) -> list[CellSummar
     examined = []
     for row, (cell, counts) in zip(rows, deciding, strict=True):
         guarded = row.model_copy(update={"guards": guards[row.cell]})
-        symptoms = diagnose(
-            {name: summary for name, summary in row.metrics.items() if not guarded.invalid(name)},
-            row.failures,
-            retrieval_mode=row.retrieval_mode,
-            tokens_per_question=row.tokens,
-            typical_tokens=typical,
-        )
+        valid = {name: summary for name, summary in row.metrics.items() if not guarded.invalid(name)}
+        symptoms = diagnose(Signs(valid, row.retrieval_mode, row.failures, row.tokens, typical))
         scores = summarise_controller_scores(cell, counts, deciding)
         examined.append(guarded.model_copy(update={"diagnosis": symptoms, "controller_scores": scores}))
     return examined

@@ -60,7 +60,7 @@ def compare(metric: str, cells: Sequence[ComparedCell], resamples: QuestionResam
     pairs = [_pair(a, b) for a, b in combinations(cells, 2)]
     tested = [pair for pair in pairs if _withheld(pair) is None]
     p = _permutation(tested, seed)
-    adjusted = holm(p)
+    adjusted = holm(p)  # over the pairs that were tested: one that is withheld can be no false finding
     intervals = _intervals(tested, resamples)
     made = {
         (pair.a.cell, pair.b.cell): _comparison(metric, pair, interval, raw, corrected)

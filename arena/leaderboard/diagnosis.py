@@ -83,14 +83,16 @@ Figures = dict[str, float]
 class Signs:
     """The figures of a cell, as far as they may be read.
 
-    `tokens`, `typical_tokens`: per question, of the cell and of the run's typical cell; None = not known.
+    Judged faithfulness and accuracy are read where they are, else the lexical test and answer F1. What a control is
+    handed, by its `retrieval_mode`, is no symptom. `tokens`, `typical_tokens`: input and output per question, of the
+    cell and of the run's typical cell; None = not known.
     """
 
     metrics: Mapping[str, MetricSummary]
-    failures: FailureSummary | None
     retrieval_mode: str
-    tokens: float | None
-    typical_tokens: float | None
+    failures: FailureSummary | None = None
+    tokens: float | None = None
+    typical_tokens: float | None = None
 
     def of(self, metric: str) -> Figures:
         """The mean of a metric under its name; empty where it is undefined, withheld, or of too few questions."""
@@ -193,25 +195,8 @@ class Symptom(Row):
     figures: dict[str, float]
 
 
-def diagnose(
-    metrics: Mapping[str, MetricSummary],
-    failures: FailureSummary | None = None,
-    *,
-    retrieval_mode: str,
-    tokens_per_question: float | None = None,
-    typical_tokens: float | None = None,
-) -> list[Symptom]:
-    """The symptoms of one cell, in the order of the table.
-
-    Args:
-        metrics: metric -> its summary. Judged faithfulness and accuracy are read where they are, else the lexical
-            test and answer F1; the figures say which.
-        failures: the cell's waterfall.
-        retrieval_mode: of the cell; what a control is handed is no symptom.
-        tokens_per_question: input and output.
-        typical_tokens: of the run, see `typical_tokens`.
-    """
-    signs = Signs(metrics, failures, retrieval_mode, tokens_per_question, typical_tokens)
+def diagnose(signs: Signs) -> list[Symptom]:
+    """The symptoms of one cell, in the order of the table."""
     return [
         Symptom(name=name, **meanings()[name], figures=figures)
         for name, find in SYMPTOMS.items()

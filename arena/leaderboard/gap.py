@@ -119,6 +119,7 @@ def _gap(trio: Sequence[ReaderCell], resamples: QuestionResamples) -> GapSummary
         return GapSummary(recovered=None, n=n, withheld="the gap between closed book and oracle may be chance")
     low = high = None
     if n >= BOOTSTRAP_FLOOR:
+        # A resample in which the oracle is not above closed book has no gap of which a share could be had.
         shares = (means[:, 0] - means[:, 1])[widths > 0.0] / widths[widths > 0.0]
         low, high = (float(one) for one in np.quantile(shares, [0.025, 0.975]))
     tokens = trio[0].tokens_per_question

@@ -142,6 +142,7 @@ def summarise_metric(
     upper = fsum([total, *(one.high for one in partly)]) / due
     mean = low = high = None
     if values.size and coverage >= COVERAGE_FLOOR:
+        # The missing ones may be known in part, and that part may rule the mean of the others out.
         mean = min(max(total / values.size, lower), upper)
         if interval := mean_interval(values, resampled, binary=binary):
             low, high = min(interval.low, mean), max(interval.high, mean)

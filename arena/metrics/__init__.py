@@ -10,7 +10,6 @@ from arena.metrics.answer import (
     contains,
     exact_match,
     lexical_citation_precision,
-    lexical_citation_recall,
     rouge_l,
     supported_share,
     token_f1,
@@ -117,7 +116,7 @@ _STATEMENTS = (
         "lexical_citation_recall",
         "share of the answer's sentences whose words stand in the texts cited",
         lookup_gap,
-        on_cited_texts(lexical_citation_recall),
+        on_cited_texts(supported_share),
     ),
     if_cited(
         MetricSpec(

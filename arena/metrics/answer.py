@@ -207,14 +207,6 @@ def supported_share(answer: str, texts: Sequence[str]) -> float | None:
     return sum(is_supported(statement, texts) for statement in made) / len(made) if made else None
 
 
-def lexical_citation_recall(answer: str, cited: Sequence[str]) -> float | None:
-    """Share of the answer's statements that the cited texts together carry; 0.0 without citations.
-
-    None where the answer states nothing.
-    """
-    return supported_share(answer, cited)
-
-
 def lexical_citation_precision(answer: str, cited: Sequence[str]) -> float | None:
     """Share of the cited texts that carry a statement of the answer on their own; None without either.
 

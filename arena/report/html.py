@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from arena.llm.providers import is_fake
 from arena.report import source as assets
-from arena.report.explorer.section import ExplorerSection, explorer_section
+from arena.report.explorer.section import explorer_section
 from arena.report.names import Mark, marks_of
 from arena.report.sections.breakdown import breakdown, gap, heat_grids, hops
 from arena.report.sections.comparisons import comparisons
@@ -52,7 +52,7 @@ def _views(source: PageSource) -> dict[str, Any]:
         "caption": caption(board),
         "legend": legend(board),
         "headline": headline(board, marks),
-        "warnings": warnings(board, marks),
+        "warnings": warnings(board),
         "table": board_view(board, marks),
         "plane": planes(board, marks),
         "heats": heat_grids(board, marks),
@@ -101,6 +101,3 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-
-__all__ = ["ExplorerSection", "render"]

@@ -124,8 +124,12 @@ def pack(text: str) -> str:
 
 
 def _joined(folder: str, names: tuple[str, ...]) -> str:
-    place = files("arena.report") / "page" / folder
-    return "\n".join((place / name).read_text(encoding="utf-8") for name in names)
+    return "\n".join(asset(f"{folder}/{name}") for name in names)
+
+
+def asset(name: str) -> str:
+    """A text file of the page's own, by its path under `page`."""
+    return (files("arena.report") / "page" / name).read_text(encoding="utf-8")
 
 
 _PLOTLY_STYLE = ""

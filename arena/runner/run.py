@@ -50,11 +50,6 @@ async def ask_first(questions: Sequence[Ask], keep: Keep, *, proven: bool) -> in
     return len(failed)
 
 
-def proven_cells(done: AbstractSet[Key]) -> frozenset[str]:
-    """Keys of the cells that have a record among `done`."""
-    return frozenset(cell for cell, _ in done)
-
-
 def _broken(record: RunRecord) -> str:
     failure = record.failure
     assert failure is not None
@@ -103,7 +98,8 @@ async def run(
     items = [_Item(key, *pair) for key, pair in zip(plan_keys(contestants), plan(contestants), strict=True)]
     left = [item for item in items if item.key not in done]
     if health_check:
-        asked = await _check(left, desk, proven_cells(done), concurrency)
+        # A broken cell so costs its first questions, and not what all others cost meanwhile.
+        asked = await _check(left, desk, {cell for cell, _ in done}, concurrency)
         left = [item for item in left if item.key not in asked]
     await each(left, desk.ask_and_keep, concurrency)
 

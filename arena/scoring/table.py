@@ -5,7 +5,7 @@ It is kept as the columns of scores.parquet and questions.parquet. `Usage` is wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -141,11 +141,8 @@ _SHORT_NAMES: Mapping[str, str] = {"answer_em": "em", "answer_f1": "f1", "retrie
 
 def score_columns(table: ScoreTable) -> dict[str, Sequence[object]]:
     """A row per cell, question and metric."""
-    columns: dict[str, list[object]] = {name: [] for name in SCORE_TYPES}
-    adders = [columns[name].append for name in SCORE_TYPES]
-    for key, question_id, score in table.rows():
-        _add(adders, (key, question_id, score.metric, score.value, score.reason))
-    return dict(columns)
+    rows = [(key, question_id, one.metric, one.value, one.reason) for key, question_id, one in table.rows()]
+    return {name: [row[place] for row in rows] for place, name in enumerate(SCORE_TYPES)}
 
 
 def question_columns(table: ScoreTable) -> dict[str, Sequence[object]]:
@@ -181,8 +178,3 @@ def _question_row(cell: CellScores, question_id: str) -> dict[str, Any]:
         "warm_up": usage.warm_up,
         "truncated": usage.truncated,
     }
-
-
-def _add(adders: Sequence[Callable[[object], None]], row: Sequence[object]) -> None:
-    for add, value in zip(adders, row, strict=True):
-        add(value)

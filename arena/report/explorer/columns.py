@@ -16,8 +16,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, get_type_hints
 
 from arena.report.question import figure_text
 
@@ -67,14 +66,17 @@ def n_cut(texts: Sequence[Cut | None]) -> int:
 
 
 class Table:
-    """A dataclass of columns."""
+    """Columns, which a subclass names; they are empty at first."""
+
+    def __init__(self) -> None:
+        for name, column in get_type_hints(type(self)).items():
+            setattr(self, name, column())
 
     def written(self) -> dict[str, Any]:
         """Column name -> what JSON holds of it."""
-        return {one.name: getattr(self, one.name).written() for one in fields(self)}  # type: ignore[arg-type]
+        return {name: column.written() for name, column in vars(self).items()}
 
 
-@dataclass(slots=True)
 class Retrievals(Table):
     """Distinct retrievals of a question, shared by the cells that asked the same and got the same.
 
@@ -82,44 +84,40 @@ class Retrievals(Table):
     were handed on. `n_beyond`: candidates that k had no room for; `n_gold_beyond` of them carry evidence.
     """
 
-    question: Integers = field(default_factory=Integers)
-    query: Integers = field(default_factory=Integers)
-    request: Integers = field(default_factory=Integers)
-    n_hits: Integers = field(default_factory=Integers)
-    n_dropped: Integers = field(default_factory=Integers)
-    n_beyond: Integers = field(default_factory=Integers)
-    n_gold_beyond: Integers = field(default_factory=Integers)
+    question: Integers
+    query: Integers
+    request: Integers
+    n_hits: Integers
+    n_dropped: Integers
+    n_beyond: Integers
+    n_gold_beyond: Integers
 
 
-@dataclass(slots=True)
 class Hits(Table):
     """Passages found. `passage` is a word (None: its id is the document's); `start`, `end`: None = all of it."""
 
-    document: Integers = field(default_factory=Integers)
-    passage: Integers = field(default_factory=Integers)
-    start: Integers = field(default_factory=Integers)
-    end: Integers = field(default_factory=Integers)
-    rank: Integers = field(default_factory=Integers)
-    score: Figures = field(default_factory=Figures)
+    document: Integers
+    passage: Integers
+    start: Integers
+    end: Integers
+    rank: Integers
+    score: Figures
 
 
-@dataclass(slots=True)
 class Lane(Table):
     """One lane, a rank for every hit (None: it is not in the lane) and a score for every hit that is in it."""
 
-    rank: Integers = field(default_factory=Integers)
-    score: Figures = field(default_factory=Figures)
+    rank: Integers
+    score: Figures
 
 
-@dataclass(slots=True)
 class Beyond(Table):
     """Evidence among the candidates beyond k. `place` counts from 1."""
 
-    document: Integers = field(default_factory=Integers)
-    place: Integers = field(default_factory=Integers)
+    document: Integers
+    place: Integers
 
 
-@dataclass(slots=True)
 class Records(Table):
     """What a cell made of a question.
 
@@ -127,100 +125,95 @@ class Records(Table):
     failure. `flags`: the sum of those of `FLAGS` that hold, 1, 2, 4, ... in their order.
     """
 
-    question: Integers = field(default_factory=Integers)
-    cell: Integers = field(default_factory=Integers)
-    outcome: Integers = field(default_factory=Integers)
-    finding: Integers = field(default_factory=Integers)
-    hop: Integers = field(default_factory=Integers)
-    missing: Integers = field(default_factory=Integers)
-    stage: Integers = field(default_factory=Integers)
-    type: Integers = field(default_factory=Integers)
-    message: Integers = field(default_factory=Integers)
-    flags: Integers = field(default_factory=Integers)
-    latency_seconds: Figures = field(default_factory=Figures)
-    wall_seconds: Figures = field(default_factory=Figures)
-    retrieval_seconds: Figures = field(default_factory=Figures)
-    usd: Figures = field(default_factory=Figures)
-    n_retrievals: Integers = field(default_factory=Integers)
-    n_used: Integers = field(default_factory=Integers)
-    n_cited: Integers = field(default_factory=Integers)
-    n_decisions: Integers = field(default_factory=Integers)
-    n_roles: Integers = field(default_factory=Integers)
+    question: Integers
+    cell: Integers
+    outcome: Integers
+    finding: Integers
+    hop: Integers
+    missing: Integers
+    stage: Integers
+    type: Integers
+    message: Integers
+    flags: Integers
+    latency_seconds: Figures
+    wall_seconds: Figures
+    retrieval_seconds: Figures
+    usd: Figures
+    n_retrievals: Integers
+    n_used: Integers
+    n_cited: Integers
+    n_decisions: Integers
+    n_roles: Integers
 
 
 OUTCOMES = ("answered", "abstained", "failed")
 FLAGS = ("measured", "warm_up", "replayed", "truncated")
 
 
-@dataclass(slots=True)
 class Decisions(Table):
     """Branches taken, in order. `node`, `choice`, `origin`, `tier`, `changed`, `subject` are words.
 
     `document`: what it was about, where that is a document of the question.
     """
 
-    node: Integers = field(default_factory=Integers)
-    choice: Integers = field(default_factory=Integers)
-    score: Figures = field(default_factory=Figures)
-    threshold: Figures = field(default_factory=Figures)
-    origin: Integers = field(default_factory=Integers)
-    tier: Integers = field(default_factory=Integers)
-    changed: Integers = field(default_factory=Integers)
-    subject: Integers = field(default_factory=Integers)
-    document: Integers = field(default_factory=Integers)
-    n_parts: Integers = field(default_factory=Integers)
+    node: Integers
+    choice: Integers
+    score: Figures
+    threshold: Figures
+    origin: Integers
+    tier: Integers
+    changed: Integers
+    subject: Integers
+    document: Integers
+    n_parts: Integers
 
 
-@dataclass(slots=True)
 class Parts(Table):
     """What the score of a decision, or a verdict, was made of. `name` and `reason` are words."""
 
-    name: Integers = field(default_factory=Integers)
-    value: Figures = field(default_factory=Figures)
-    reason: Integers = field(default_factory=Integers)
+    name: Integers
+    value: Figures
+    reason: Integers
 
 
-@dataclass(slots=True)
 class Roles(Table):
     """Model calls by role. `role` and `models` are words."""
 
-    role: Integers = field(default_factory=Integers)
-    models: Integers = field(default_factory=Integers)
-    calls: Integers = field(default_factory=Integers)
-    retries: Integers = field(default_factory=Integers)
-    input_tokens: Integers = field(default_factory=Integers)
-    output_tokens: Integers = field(default_factory=Integers)
-    service_seconds: Figures = field(default_factory=Figures)
-    waiting_seconds: Figures = field(default_factory=Figures)
-    usd: Figures = field(default_factory=Figures)
-    repairs: Integers = field(default_factory=Integers)
-    failed: Integers = field(default_factory=Integers)
-    truncated: Integers = field(default_factory=Integers)
-    replayed: Integers = field(default_factory=Integers)
+    role: Integers
+    models: Integers
+    calls: Integers
+    retries: Integers
+    input_tokens: Integers
+    output_tokens: Integers
+    service_seconds: Figures
+    waiting_seconds: Figures
+    usd: Figures
+    repairs: Integers
+    failed: Integers
+    truncated: Integers
+    replayed: Integers
 
 
-@dataclass(slots=True)
 class Verdicts(Table):
     """What judges said of the chunk's records. `metric`, `judge` and `reason` are words; `repeat` counts from 0."""
 
-    question: Integers = field(default_factory=Integers)
-    cell: Integers = field(default_factory=Integers)
-    metric: Integers = field(default_factory=Integers)
-    judge: Integers = field(default_factory=Integers)
-    repeat: Integers = field(default_factory=Integers)
-    value: Figures = field(default_factory=Figures)
-    reason: Integers = field(default_factory=Integers)
-    n_parts: Integers = field(default_factory=Integers)
+    question: Integers
+    cell: Integers
+    metric: Integers
+    judge: Integers
+    repeat: Integers
+    value: Figures
+    reason: Integers
+    n_parts: Integers
 
 
-@dataclass(slots=True)
 class Scores(Table):
     """The distinct scores of a chunk; 0 in a record's `codes` is no score, n the n-th of these. `reason` is a word."""
 
-    value: Figures = field(default_factory=Figures)
-    reason: Integers = field(default_factory=Integers)
-    low: Figures = field(default_factory=Figures)
-    high: Figures = field(default_factory=Figures)
+    value: Figures
+    reason: Integers
+    low: Figures
+    high: Figures
 
 
 LEVEL = 8  # 9 takes twice as long for a thousandth

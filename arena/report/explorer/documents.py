@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from arena.report.explorer.columns import Beyond, Cut, Hits, Integers, Lane, Retrievals, Vocabulary, cut
+from arena.report.explorer.columns import Beyond, Cut, Hits, Lane, Retrievals, Vocabulary, cut
 from arena.report.question import GoldDocument, gold_beyond, request_text
 from arena.types import Document, Hit, Retrieval
 
@@ -146,7 +146,8 @@ class RetrievalPool:
         rows.score.extend([hit.score for hit in hits])
         for name in dict.fromkeys(name for hit in hits for name in hit.lanes):
             if name not in self.lanes:
-                self.lanes[name] = Lane(Integers([None] * before))
+                self.lanes[name] = Lane()
+                self.lanes[name].rank.extend([None] * before)
         for name, lane in self.lanes.items():
             placed = [hit.lanes.get(name) for hit in hits]
             lane.rank.extend([one.rank if one else None for one in placed])

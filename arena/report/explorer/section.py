@@ -18,7 +18,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import Any, TypeVar
 
 from arena.judges.subject import subject_of
@@ -40,9 +39,9 @@ from arena.report.explorer.columns import (
     n_cut,
 )
 from arena.report.explorer.documents import DocumentShelf
-from arena.report.names import marks_of
+from arena.report.names import short_names
 from arena.report.question import CellPage, gold_documents
-from arena.report.source import PageSource
+from arena.report.source import PageSource, asset
 from arena.scoring import CellScores, ScoreTable
 from arena.types import Dataset, Question, RunRecord
 
@@ -265,22 +264,18 @@ STYLES = ("explorer.css", "sides.css")
 
 def page_part() -> str:
     """The explorer's HTML; nothing of it comes from the run."""
-    return _read("explorer.html")
+    return asset("explorer/explorer.html")
 
 
 def scripts() -> str:
     """All scripts in one function, so that no name of theirs is a name of the page."""
-    joined = "\n".join(_read(f"scripts/{name}") for name in SCRIPTS)
+    joined = "\n".join(asset(f"explorer/scripts/{name}") for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{joined}\n}})();\n'
 
 
 def styles() -> str:
     """The explorer's styles."""
-    return "\n".join(_read(f"styles/{name}") for name in STYLES)
-
-
-def _read(name: str) -> str:
-    return (files("arena.report") / "page" / "explorer" / name).read_text(encoding="utf-8")
+    return "\n".join(asset(f"explorer/styles/{name}") for name in STYLES)
 
 
 FORMAT = 1
@@ -316,6 +311,7 @@ def written_island(source: PageSource, room: int) -> str:
     )
     chunks = filled_chunks(source, questions, metrics)
     lines = Lines()
+    # Writing the numbers names documents to the shelf: before that it knows neither their names nor their texts.
     numbers = members(chunk.numbers(shelf) for chunk in chunks)
     listed = member(written_list(source.table, questions, source.dataset, LIST_CHARS))
     names = member(shelf.names())
@@ -341,7 +337,7 @@ def written_island(source: PageSource, room: int) -> str:
 
 def _described(source: PageSource) -> dict[str, Any]:
     """What there is to choose from, and what its names mean."""
-    names = {one.cell: mark.name for one, mark in zip(source.board.cells, marks_of(source.board), strict=True)}
+    names = short_names(source.board)
     return {
         "format": FORMAT,
         "run": source.board.run_id,

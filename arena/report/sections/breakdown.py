@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from arena.leaderboard.build import CellSummary, Leaderboard
+from arena.leaderboard.schema import MetricSummary
 from arena.report.figures import Quote, Quotes, metric_text, path_of
 from arena.report.names import Mark, metric_name
 from arena.report.section import Block, Entry, Figure, Grid, Line, Section
@@ -80,45 +81,35 @@ _HOP = re.compile(r"hop_(\d+)_recall")
 
 def hops(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:
     """Recall of each hop's evidence, a panel per mode and a mark per strategy; None where no cell has recall by hop."""
-    named = sorted({int(found[1]) for cell in board.cells for name in cell.metrics if (found := _HOP.fullmatch(name))})
-    defined = [hop for hop in named if any(_mean(board, mark.place, hop) is not None for mark in marks)]
-    shown = [mark for mark in marks if any(_mean(board, mark.place, hop) is not None for hop in defined)]
-    if not shown:
+    recalls = {mark: found for mark in marks if (found := _hop_recalls(board.cells[mark.place]))}
+    if not recalls:
         return None
-    quotes = Quotes(board)
-    grid = Grid(
-        ("cell", *(f"hop {hop}" for hop in defined)),
-        tuple(
-            (
-                mark,
-                *(
-                    quotes.quote("metric", path_of("cells", mark.place, "metrics", f"hop_{hop}_recall"))
-                    for hop in defined
-                ),
-            )
-            for mark in shown
-        ),
-    )
+    defined = sorted({hop for of_cell in recalls.values() for hop in of_cell})
+    quotes, figures = Quotes(board), [f"metric hop_{hop}_recall" for hop in defined]
+    rows: list[tuple[Entry, ...]] = [
+        (mark, *quotes.row(path_of("cells", mark.place, "metrics"), *figures)) for mark in recalls
+    ]
     lines: list[dict[str, Any]] = [
-        {"cell": mark.place, "points": _points(board, mark.place, defined)} for mark in shown if mark.mode != GOLD_MODE
+        {"cell": mark.place, "points": [_point(hop, one) for hop, one in sorted(of_cell.items())]}
+        for mark, of_cell in recalls.items()
+        if mark.mode != GOLD_MODE
     ]
     key = {marks[line["cell"]].strategy: marks[line["cell"]] for line in lines}
     drawn = {"lines": lines, "x": "hop", "y": "recall of the hop's evidence"}
-    return Figure((grid,), drawn, key=tuple(key.values()))
+    return Figure((Grid(("cell", *(f"hop {hop}" for hop in defined)), tuple(rows)),), drawn, key=tuple(key.values()))
 
 
-def _points(board: Leaderboard, place: int, hops: Sequence[int]) -> list[dict[str, Any]]:
-    metrics = board.cells[place].metrics
-    return [
-        {"x": hop, "y": one.mean, "low": one.ci_low, "high": one.ci_high, "text": metric_text(one)}
-        for hop in hops
-        if (one := metrics.get(f"hop_{hop}_recall")) and one.mean is not None
-    ]
+def _hop_recalls(cell: CellSummary) -> dict[int, MetricSummary]:
+    """Number of a hop -> recall of its evidence, where that has a mean."""
+    return {
+        int(found[1]): one
+        for name, one in cell.metrics.items()
+        if one.mean is not None and (found := _HOP.fullmatch(name))
+    }
 
 
-def _mean(board: Leaderboard, place: int, hop: int) -> float | None:
-    summary = board.cells[place].metrics.get(f"hop_{hop}_recall")
-    return summary.mean if summary else None
+def _point(hop: int, one: MetricSummary) -> dict[str, Any]:
+    return {"x": hop, "y": one.mean, "low": one.ci_low, "high": one.ci_high, "text": metric_text(one)}
 
 
 _METRICS = ("answer_f1", "answer_accuracy", "retrieval_recall", "full_recall", "faithfulness", "lexical_faithfulness")

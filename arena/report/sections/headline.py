@@ -53,27 +53,17 @@ def price_sentences(
     sentences: list[Phrase] = []
     if baseline is not None:
         times = quotes.quote("times_of_sums", *currency.paths(lead), *currency.paths(baseline))
+        name, other = marks[lead].name, marks[baseline].name
+        own, its = _amount(quotes, currency, lead), _amount(quotes, currency, baseline)
         sentences.append(
-            (
-                f"{marks[lead].name} takes ",
-                times,
-                f" times what {marks[baseline].name} does: ",
-                _amount(quotes, currency, lead),
-                " against ",
-                _amount(quotes, currency, baseline),
-                f" {currency.unit}.",
-            )
+            (f"{name} takes ", times, f" times what {other} does: ", own, " against ", its, f" {currency.unit}.")
         )
     known = {place: cost for place in top if (cost := currency.of(board.cells[place])) is not None}
     cheapest = min(known, key=lambda place: (known[place], place))
     if cheapest not in (lead, baseline):
-        sentences.append(
-            (
-                f"The cheapest of the top group is {marks[cheapest].name}, at ",
-                _amount(quotes, currency, cheapest),
-                f" {currency.unit}.",
-            )
-        )
+        least = _amount(quotes, currency, cheapest)
+        name = marks[cheapest].name
+        sentences.append((f"The cheapest of the top group is {name}, at ", least, f" {currency.unit}."))
     elif cheapest == baseline and sentences:
         sentences.append((f"{marks[baseline].name} is the cheapest of the top group.",))
     return tuple(sentences)

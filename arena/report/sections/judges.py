@@ -97,7 +97,7 @@ def abstention(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
         return None
     quotes = Quotes(board)
     rows: tuple[tuple[Entry, ...], ...] = tuple(
-        (mark, *(quotes.quote("metric", path_of("cells", mark.place, "metrics", one)) for one in _ABSTENTION))
+        (mark, *quotes.row(path_of("cells", mark.place, "metrics"), *(f"metric {one}" for one in _ABSTENTION)))
         for mark in shown
     )
     return Section("Abstention", _ABSTENTION_LEGEND, (Block(grid=Grid(("cell", *_ABSTENTION.values()), rows)),))

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from arena.leaderboard.build import COVERAGE_FLOOR, CellSummary, Leaderboard
 from arena.leaderboard.gap import FLOOR
 from arena.leaderboard.schema import LEVEL
-from arena.leaderboard.validity import sentences, size_statement
+from arena.leaderboard.validity import size_statement
 from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Phrase, Quotes, path_of, usd_text
 from arena.report.names import Mark, listed, metric_name, name_of, standing_of, warning_lines
@@ -212,11 +212,9 @@ def limits(board: Leaderboard, marks: Sequence[Mark], manifest: Mapping[str, Any
     )
 
 
-def warnings(board: Leaderboard, marks: Sequence[Mark]) -> tuple[Phrase, ...]:
+def warnings(board: Leaderboard) -> tuple[Phrase, ...]:
     """What is wrong with the run itself: failed questions, and the validity warnings of its leaderboard."""
-    names = {board.cells[mark.place].cell: mark.name for mark in marks}
-    said = sentences(board.all_warnings, names)
-    return (*_failed(board, Quotes(board)), *((one,) for one in said))
+    return (*_failed(board, Quotes(board)), *((one,) for one in warning_lines(board)))
 
 
 def _contamination(board: Leaderboard, quotes: Quotes) -> Phrase:

@@ -39,18 +39,10 @@ def provenance(board: Leaderboard, manifest: Mapping[str, Any], commands: Sequen
 def _facts(board: Leaderboard, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Phrase]]:
     quotes = Quotes(board)
     yield "run", (quotes.quote("as_is", "run_id"), ", settings ", quotes.quote("as_is", "fingerprint"))
-    yield (
-        "data",
-        (
-            quotes.quote("as_is", path_of("dataset", "name")),
-            ": ",
-            quotes.quote("count", path_of("dataset", "n_questions")),
-            " questions over ",
-            quotes.quote("count", path_of("dataset", "n_documents")),
-            " documents, ",
-            quotes.quote("as_is", path_of("dataset", "fingerprint")),
-        ),
+    name, asked, documents, fingerprint = quotes.row(
+        "dataset", "as_is name", "count n_questions", "count n_documents", "as_is fingerprint"
     )
+    yield "data", (name, ": ", asked, " questions over ", documents, " documents, ", fingerprint)
     models = sorted({cell.llm for cell in board.cells if cell.llm})
     yield "model", (", ".join(models) or "none",)
     if board.judges:
@@ -58,15 +50,8 @@ def _facts(board: Leaderboard, manifest: Mapping[str, Any]) -> Iterator[tuple[st
     yield from _manifest_facts(manifest)
     if board.prices:
         own = f"; own prices for {', '.join(board.prices.own)}" if board.prices.own else ""
-        yield (
-            "prices",
-            (
-                quotes.quote("as_is", path_of("prices", "source")),
-                ", of ",
-                quotes.quote("as_is", path_of("prices", "as_of")),
-                own,
-            ),
-        )
+        source, day = quotes.row("prices", "as_is source", "as_is as_of")
+        yield "prices", (source, ", of ", day, own)
 
 
 def _manifest_facts(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Phrase]]:

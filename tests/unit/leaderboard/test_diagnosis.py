@@ -8,6 +8,7 @@ from arena.leaderboard.diagnosis import (
     MIN_QUESTIONS,
     SYMPTOMS,
     FailureSummary,
+    Signs,
     Symptom,
     diagnose,
     meanings,
@@ -38,7 +39,7 @@ def known(mean: float | None, n: int = 60) -> MetricSummary:
 def symptoms(**changes: float | None) -> dict[str, dict[str, float]]:
     """Name -> figures of a cell that is healthy but for `changes`; None takes a metric away."""
     figures = {name: value for name, value in (HEALTHY | changes).items() if value is not None}
-    found = diagnose({name: known(value) for name, value in figures.items()}, retrieval_mode="hybrid")
+    found = diagnose(Signs({name: known(value) for name, value in figures.items()}, "hybrid"))
     return {symptom.name: symptom.figures for symptom in found}
 
 
@@ -46,8 +47,10 @@ def refused(times: int, of: int) -> FailureSummary:
     return summarise_failures([FailureFinding("false_abstention")] * times + [FailureFinding("correct")] * (of - times))
 
 
-def names(*args: Any, **facts: Any) -> list[str]:
-    return [symptom.name for symptom in diagnose(*args, **{"retrieval_mode": "hybrid"} | facts)]
+def names(
+    metrics: dict[str, MetricSummary], failures: FailureSummary | None = None, mode: str = "hybrid", **facts: Any
+) -> list[str]:
+    return [symptom.name for symptom in diagnose(Signs(metrics, mode, failures, **facts))]
 
 
 def test_a_healthy_cell_has_no_symptoms() -> None:
@@ -107,12 +110,12 @@ def test_too_few_questions_or_a_withheld_mean_say_nothing() -> None:
 
 
 def test_what_a_control_is_handed_is_no_symptom() -> None:
-    assert names({"retrieval_recall": known(0.5)}, retrieval_mode=GOLD_MODE) == []
+    assert names({"retrieval_recall": known(0.5)}, mode=GOLD_MODE) == []
 
 
 def test_refusing_with_evidence_in_sight_is_a_share_of_all_questions() -> None:
     fine = {"retrieval_recall": known(0.9)}
-    (symptom,) = diagnose(fine, refused(6, 60), retrieval_mode="dense")
+    (symptom,) = diagnose(Signs(fine, "dense", refused(6, 60)))
     assert (symptom.name, symptom.figures) == ("refuses_the_answerable", {"refused_with_evidence": 0.1})
     assert names(fine, refused(5, 60)) == []
 
@@ -123,14 +126,14 @@ def test_where_no_evidence_is_named_nobody_can_say_that_it_was_in_sight() -> Non
 
 def test_noise_is_dear_where_the_run_has_a_cheaper_cell() -> None:
     noisy = {"retrieval_precision": known(0.1)}
-    (symptom,) = diagnose(noisy, retrieval_mode="dense", tokens_per_question=3000.0, typical_tokens=1500.0)
+    (symptom,) = diagnose(Signs(noisy, "dense", tokens=3000.0, typical_tokens=1500.0))
     assert symptom.name == "paying_for_noise"
     assert symptom.figures == {"retrieval_precision": 0.1, "tokens_to_typical": 2.0}
-    assert names(noisy, tokens_per_question=2900.0, typical_tokens=1500.0) == []
-    assert names(noisy, tokens_per_question=None, typical_tokens=1500.0) == []
-    assert names(noisy, tokens_per_question=2900.0) == []
+    assert names(noisy, tokens=2900.0, typical_tokens=1500.0) == []
+    assert names(noisy, tokens=None, typical_tokens=1500.0) == []
+    assert names(noisy, tokens=2900.0) == []
     clean = {"retrieval_precision": known(0.5)}
-    assert names(clean, tokens_per_question=3000.0, typical_tokens=1500.0) == []
+    assert names(clean, tokens=3000.0, typical_tokens=1500.0) == []
 
 
 def test_the_typical_cell_retrieves_and_asks_a_model() -> None:

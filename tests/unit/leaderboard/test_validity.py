@@ -154,7 +154,7 @@ def test_every_renderer_shows_every_warning(dataset: Dataset) -> None:
     }
     out = io.StringIO()
     print_leaderboard(found, Console(file=out, width=100_000))
-    markdown, page = render_markdown(found), said(warnings(found, marks_of(found)))
+    markdown, page = render_markdown(found), said(warnings(found))
     for line in lines:
         assert line in out.getvalue()
         assert line.replace("|", "\\|") in markdown

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.metrics.answer import lexical_citation_precision, lexical_citation_recall, uncited_statements
+from arena.metrics.answer import lexical_citation_precision, supported_share, uncited_statements
 
 TOLM, VEYRA, BRANDT = "Tolm was founded by Ilse Brandt.", "The Veyra rises in Tolm.", "Ilse Brandt was a weaver."
 ANSWER = "Ilse Brandt founded Tolm. The Veyra rises there."
@@ -19,16 +19,16 @@ ANSWER = "Ilse Brandt founded Tolm. The Veyra rises there."
     ],
 )
 def test_by_hand(cited: list[str], recall: float, precision: float | None) -> None:
-    assert (lexical_citation_recall(ANSWER, cited), lexical_citation_precision(ANSWER, cited)) == (recall, precision)
+    assert (supported_share(ANSWER, cited), lexical_citation_precision(ANSWER, cited)) == (recall, precision)
     assert uncited_statements(ANSWER, cited) == float(not cited)
 
 
 def test_cited_texts_may_carry_a_statement_together_that_none_carries_alone() -> None:
     statement = "The Veyra rises where Ilse Brandt was weaver."
-    assert lexical_citation_recall(statement, [VEYRA, BRANDT]) == 1.0
+    assert supported_share(statement, [VEYRA, BRANDT]) == 1.0
     assert lexical_citation_precision(statement, [VEYRA, BRANDT]) == 0.0
 
 
 def test_an_answer_that_states_nothing_is_undefined() -> None:
-    for metric in (lexical_citation_recall, lexical_citation_precision, uncited_statements):
+    for metric in (supported_share, lexical_citation_precision, uncited_statements):
         assert metric("So it is.", [TOLM]) is None
