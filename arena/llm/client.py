@@ -20,7 +20,7 @@ from arena.config import LLMSettings
 from arena.errors import BudgetError, ModelSetupError, ProviderDownError, RunStoreError, UserError
 from arena.llm.cache import CachedReply, ReplyCache, cache_key
 from arena.llm.faults import Fault, causes, read_fault
-from arena.llm.limits import Budget, RateLimits, cautious_tokens, estimated_prompt_tokens, estimated_tokens, prompt_fits
+from arena.llm.limits import SURELY, Budget, RateLimits, estimated_tokens
 from arena.llm.metering import GIVEN_UP, Exchange, Metering
 from arena.llm.parameters import Capabilities, Parameters, parameters_of, read_unsupported
 from arena.llm.wire import (
@@ -210,10 +210,11 @@ class LLMClient:
         if window is None or isinstance(request.prompt, str):
             return True
         left = window.tokens - (request.limit or max(self._settings.max_tokens, request.room or 0))
-        if prompt_fits(request.prompt, left):
-            return True
-        counted = None if window.count is None else await window.count(request.prompt)
-        return (cautious_tokens(request.prompt) if counted is None else counted) <= left
+        estimate = estimated_tokens(request.prompt)
+        # To count takes a request to the server or a pass over the text: not for what fits however it is counted.
+        surely = SURELY * estimate <= left
+        counted = None if surely or window.count is None else await window.count(request.prompt)
+        return (estimate if counted is None else counted) <= left
 
     async def complete(self, request: ModelRequest) -> Reply:
         try:
@@ -294,7 +295,7 @@ class LLMClient:
     async def _attempt(self, metering: Metering, sent: Parameters) -> Exchange:
         request = metering.request
         may_be_empty = bool(request.stop) or isinstance(request.prompt, str)
-        estimate = estimated_tokens(request, sent.max_tokens)
+        estimate = estimated_tokens(request.prompt) + (sent.max_tokens or 0)
         asked = self._clock()
         async with self._slots:
             await self._limits.reserve(estimate)
@@ -331,7 +332,7 @@ class LLMClient:
                 len(metering.attempts) + 1,
                 attempt,
                 self._settings.base_url,
-                estimated_prompt_tokens(metering.request) if unread else 0,
+                estimated_tokens(metering.request.prompt) if unread else 0,
                 (sent.max_tokens or 0) if unwritten else 0,
             )
             self._budget.pay(paid)

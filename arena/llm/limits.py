@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 import anyio
 
 from arena.errors import BudgetError
-from arena.protocols import Message, ModelRequest
+from arena.protocols import Message
 from arena.types import PaidAttempt
 
 if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter
 
-_CHARS_PER_TOKEN = 4
-_TOKENS_PER_TURN = 4
+_BYTES_PER_TOKEN = 3
 _TOKENS_OF_TEMPLATE = 8  # of a turn's marks in a chat template
+SURELY = 1.5
+"""No common tokenizer makes more than so many times `estimated_tokens`: two bytes of natural language a token."""
+
 _MINUTE_SECONDS = 60.0
 
 
@@ -66,33 +68,14 @@ class RateLimits:
             self._owed += used - reserved
 
 
-def prompt_fits(messages: Sequence[Message], tokens: int) -> bool | None:
-    """Whether a conversation surely has at most `tokens`; None = it may have more.
+def estimated_tokens(prompt: str | Sequence[Message]) -> int:
+    """Tokens of a prompt where no tokenizer is asked: three bytes of UTF-8 a token, and the marks around each turn.
 
-    No common tokenizer makes more tokens than half the bytes of a text of natural language.
+    That is more than tokenizers make of most texts, in whatever script: one a character in Chinese, two for three
+    letters in Cyrillic, one for three letters in Latin.
     """
-    sure = sum(_bytes(turn) // 2 + _TOKENS_OF_TEMPLATE for turn in messages)
-    return True if sure <= tokens else None
-
-
-def cautious_tokens(messages: Sequence[Message]) -> int:
-    """Tokens of a conversation where no tokenizer can be asked: three bytes a token, which is more than most make."""
-    return sum(-(-_bytes(turn) // 3) + _TOKENS_OF_TEMPLATE for turn in messages)
-
-
-def _bytes(turn: Message) -> int:
-    return len(turn.content.encode("utf-8", "replace"))
-
-
-def estimated_tokens(request: ModelRequest, max_tokens: int | None) -> int:
-    """Tokens that a request may use: its prompt, and the whole room of its reply."""
-    return estimated_prompt_tokens(request) + (max_tokens or 0)
-
-
-def estimated_prompt_tokens(request: ModelRequest) -> int:
-    """Tokens of a prompt, at four characters a token."""
-    turns = [request.prompt] if isinstance(request.prompt, str) else [turn.content for turn in request.prompt]
-    return sum(len(turn) // _CHARS_PER_TOKEN + _TOKENS_PER_TURN for turn in turns)
+    turns = [prompt] if isinstance(prompt, str) else [turn.content for turn in prompt]
+    return sum(-(-len(turn.encode("utf-8", "replace")) // _BYTES_PER_TOKEN) + _TOKENS_OF_TEMPLATE for turn in turns)
 
 
 Price = Callable[[PaidAttempt], float | None]
@@ -132,8 +115,8 @@ class Spent:
 class Budget:
     """Money and tokens spent against their bounds (None = unbounded).
 
-    An attempt whose tokens the provider did not report takes an estimate out of the budget (its prompt at four
-    characters a token, and all that its reply might be), which is kept apart from what is known. Calls in flight when
+    An attempt whose tokens the provider did not report takes an estimate out of the budget
+    (`estimated_tokens` of its prompt, and all that its reply might be), which is kept apart from what is known. Calls in flight when
     a bound is reached may overrun it.
 
     Args:

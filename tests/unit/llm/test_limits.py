@@ -68,9 +68,11 @@ def test_an_unknown_usage_leaves_the_estimate() -> None:
     assert starts(RateLimits(None, 600), 600, 600, used=None) == pytest.approx([0.0, 60.0])
 
 
-def test_an_estimate_has_the_prompt_and_the_room_of_the_reply() -> None:
-    assert estimated_tokens(asking("x" * 40), None) == 14
-    assert estimated_tokens(asking([Message("system", "x" * 40), Message("user", "x" * 8)]), 100) == 14 + 6 + 100
+def test_an_estimate_has_every_turn_and_knows_scripts() -> None:
+    assert estimated_tokens("x" * 40) == 14 + 8
+    assert estimated_tokens([Message("system", "x" * 40), Message("user", "x" * 8)]) == 14 + 3 + 16
+    assert estimated_tokens("\u5927\u962a" * 50) == 100 + 8
+    assert estimated_tokens("\ud800") == 1 + 8
 
 
 def test_waiting_for_a_limit_is_queueing(tmp_path: Path) -> None:
