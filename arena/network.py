@@ -161,8 +161,9 @@ def address_without_secret(name: str, value: str, instead: str) -> str:
     """`value` of the setting `name`, which is written into manifests, pages and messages, if it can hold no key.
 
     Raises:
-        ValueError: it holds user information, a query or a fragment, or is no address. The message repeats only the
-            host, and says to use `instead`, the setting that names an environment variable.
+        ValueError: it holds user information, a query, a fragment or what looks like a key in its path, or is no
+            address. The message repeats only the host, and says to use `instead`, the setting that names an environment
+            variable.
     """
     rest = value.partition("://")[2] or value
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
@@ -177,11 +178,25 @@ def address_without_secret(name: str, value: str, instead: str) -> str:
             f"{name} of host {host!r} goes on after a '?' or '#': leave that out, and put a key into an environment "
             f"variable and its name into {instead}"
         )
+    path = rest.removeprefix(authority)
+    if redacted(path) != path or any(map(_looks_random, path.split("/"))):
+        raise ValueError(
+            f"{name} of host {host!r} has in its path what looks like a key, and would be kept in the files of every "
+            f"run: put the key into an environment variable and its name into {instead}"
+        )
     try:
         _ = urlsplit(value).port
     except ValueError:
         raise ValueError(f"{name} is no address: {value!r}; write http://HOST:PORT") from None
     return value
+
+
+def _looks_random(segment: str) -> bool:
+    """Whether a part of a path is a long run of capitals, small letters and digits; ids of accounts (hex) are not."""
+    return any(
+        len(run) >= 24 and all(re.search(kind, run) for kind in ("[A-Z]", "[a-z]", "[0-9]"))
+        for run in re.split("[^A-Za-z0-9]", segment)
+    )
 
 
 def key_variable(name: str, value: str) -> str:

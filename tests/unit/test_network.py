@@ -131,6 +131,8 @@ def test_a_sound_environment_is_obeyed(name: str, value: str, monkeypatch: pytes
         f"me:{CANARY}@h:6333",
         f"https://h/?api-key={CANARY}",
         f"h#{CANARY}",
+        f"https://h/sk-0123456789abcdef{CANARY}/v1",
+        f"https://h:6333/gateway/aB3dE5gH7jK9mN1pQ3sT5{CANARY}/v1",
     ],
 )
 def test_no_address_of_a_config_holds_a_credential(address: str) -> None:
@@ -143,6 +145,25 @@ def test_no_address_of_a_config_holds_a_credential(address: str) -> None:
     assert CANARY not in str(direct.value)
     with pytest.raises(ValueError, match="of host"):
         address_without_secret("url", address, "elsewhere")
+
+
+def test_the_value_of_a_variable_of_keys_is_refused_in_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GATEWAY_TOKEN", CANARY)
+    with pytest.raises(ValueError, match="looks like a key"):
+        address_without_secret("base_url", f"https://h/{CANARY}/v1", "api_key_variable")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "v1",
+        "v1/0123456789abcdef0123456789abcdef/my-gateway/openai",
+        "openai/deployments/GPT-4o-mini-2024-07-18-Eu-West",
+        "api/2024/3f2504e0-4f89-11d3-9a0c-0305e82c3301/v1/",
+    ],
+)
+def test_ids_and_names_in_a_path_are_no_keys(path: str) -> None:
+    assert address_without_secret("base_url", f"https://h/{path}", "api_key_variable") == f"https://h/{path}"
 
 
 @pytest.mark.parametrize("name", ["sk-canary4711", "PATH", "HOME", "my_key", "AWS_SECRET", "A KEY", ""])
