@@ -115,9 +115,9 @@ class Spent:
 class Budget:
     """Money and tokens spent against their bounds (None = unbounded).
 
-    An attempt whose tokens the provider did not report takes an estimate out of the budget
-    (`estimated_tokens` of its prompt, and all that its reply might be), which is kept apart from what is known. Calls in flight when
-    a bound is reached may overrun it.
+    An attempt whose tokens the provider did not report takes an estimate out of the budget (`estimated_tokens` of its
+    prompt, and all that its reply might be), which is kept apart from what is known. Calls in flight when a bound is
+    reached may overrun it.
 
     Args:
         max_usd: US dollars.

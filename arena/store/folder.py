@@ -279,12 +279,16 @@ class RunStore:
         return (self.folder / PAID).exists()
 
     def paid(self) -> Iterator[PaidAttempt]:
-        """All attempts that were paid for, in the order in which they came back."""
-        return (entry.record for entry in entries(self.folder / PAID, PAID_LINES))
+        """All attempts that were paid for, each once, in the order in which they came back."""
+        return (record_of(self.folder / PAID, line, PAID_LINES) for line in self.paid_lines())
 
-    def paid_lines(self) -> Iterator[bytes]:
-        """The lines of `paid`, not yet read."""
-        return (line.text for line in scan(self.folder / PAID))
+    def paid_lines(self) -> Iterator[Line]:
+        """The lines of `paid`, not yet read as attempts. One that a copy or a joining of files doubled comes once."""
+        seen = set()
+        for line in scan(self.folder / PAID):
+            if line.key not in seen:
+                seen.add(line.key)
+                yield line
 
     def older_lines(self) -> Iterator[Line]:
         """The lines of `superseded`, not yet read as records."""

@@ -165,7 +165,7 @@ def paid_note(store: RunStore) -> dict[str, Any]:
 def paid_lines(store: RunStore) -> Iterator[bytes]:
     """The lines of a run's ledger of payments; of one without, the line that says what it had spent before."""
     if store.keeps_payments():
-        return store.paid_lines()
+        return (line.text for line in store.paid_lines())
     before = open_budget(validate_config(store.manifest()["config"], f"run {store.run_id!r}"), store).before
     return iter([encode(before, PAID_LINES)] if before else ())
 

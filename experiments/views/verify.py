@@ -120,7 +120,11 @@ def check_payments(store: RunStore, manifest: Mapping[str, Any], config: RunConf
     is looked for.
     """
     if not store.keeps_payments():
-        return RunCheck(PAID, "note", ("the run was made by a version that kept no ledger of payments",))
+        if not _had_ledger(manifest):
+            return RunCheck(PAID, "note", ("the run was made by a version that kept no ledger of payments",))
+        missing = sum(1 for _ in attempts_of(store, config))
+        wrong = [f"it is missing, and with it {missing:,} attempts that the journals have: restore a copy"]
+        return found(PAID, wrong if missing else [], "there is none, and nothing was paid for")
     entered: Counter[int] = Counter()
     whole, before, recorded = Spent(), Spent(), Spent()
     for paid in store.paid():
@@ -137,7 +141,16 @@ def check_payments(store: RunStore, manifest: Mapping[str, Any], config: RunConf
         else:
             missing += 1
     wrong = [f"{missing} attempts that the journals have are not in it"] if missing and not before.attempts else []
+    if doubled := sum(1 for _ in scan(store.folder / PAID)) - whole.attempts:
+        wrong.append(f"{doubled:,} lines are there twice; each attempt is counted once")
     return found(PAID, [*wrong, *_fewer(whole, manifest.get(SPENT, {}))], _payments_text(whole, before, recorded))
+
+
+def _had_ledger(manifest: Mapping[str, Any]) -> bool:
+    """Whether the run was begun by a version that kept a ledger, or got one from a later process."""
+    release = str(manifest["identity"].get("arena") or "0").split(".")
+    begun_with_one = tuple(int(part) for part in release[:2] if part.isdigit()) >= (0, 2)
+    return begun_with_one or "attempts" in manifest.get(SPENT, {})
 
 
 def _fewer(whole: Spent, noted: Mapping[str, int]) -> Iterator[str]:

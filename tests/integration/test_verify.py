@@ -110,6 +110,15 @@ def a_payment_less(run: Path) -> None:
     (run / "paid.jsonl").write_bytes(b"".join(lines[1:]))
 
 
+def no_payments(run: Path) -> None:
+    (run / "paid.jsonl").unlink()
+
+
+def a_payment_twice(run: Path) -> None:
+    lines = (run / "paid.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "paid.jsonl").write_bytes(b"".join([*lines, lines[0]]))
+
+
 def a_cheaper_payment(run: Path) -> None:
     whole = (run / "paid.jsonl").read_bytes()
     (run / "paid.jsonl").write_bytes(whole.replace(b'"input_tokens":', b'"input_tokens":1', 1))
@@ -158,9 +167,12 @@ def test_what_was_paid_and_is_in_no_record_is_listed_and_is_no_fault(run: Path) 
 
 def test_a_run_of_an_earlier_version_has_no_ledger_of_payments_and_is_verified(run: Path) -> None:
     (run / "paid.jsonl").unlink()
-    checks = verify_run(run)
-    assert states(checks)["paid.jsonl"] == "note"
-    assert is_verified(checks)
+    store = RunStore.open(run)
+    manifest = {name: value for name, value in store.manifest().items() if name != "spent"}
+    store.write_manifest(manifest | {"identity": manifest["identity"] | {"arena": "0.1.0"}})
+    (check,) = [check for check in verify_run(run) if check.name == "paid.jsonl"]
+    assert check.state == "note"
+    assert "kept no ledger" in check.seen[0]
 
 
 @pytest.mark.parametrize(
@@ -179,6 +191,8 @@ def test_a_run_of_an_earlier_version_has_no_ledger_of_payments_and_is_verified(r
         (a_key_less, {"code and prompts", "fingerprints"}, "manifest.json lacks what it must hold (KeyError: 'contest"),
         (no_ledger, {"calls.jsonl"}, "there is no "),
         (a_payment_less, {"paid.jsonl"}, "1 attempts that the journals have are not in it"),
+        (no_payments, {"paid.jsonl"}, "it is missing, and with it "),
+        (a_payment_twice, {"paid.jsonl"}, "1 lines are there twice; each attempt is counted once"),
         (a_cheaper_payment, {"paid.jsonl"}, "line 1: damaged"),
         (no_questions, {"questions.parquet"}, "cannot read questions.parquet of run 'r1'"),
         (half_a_table, {"scores.parquet"}, "cannot read scores.parquet of run 'r1'"),

@@ -13,7 +13,7 @@ from arena.llm.metering import GIVEN_UP
 from arena.store import PAID, RunStore
 from arena.store.journal import scan
 from arena.types import CallAttempt, PaidAttempt, Score, Verdict
-from experiments.run.budget import check_budget, open_budget, paying, price_table, reply_cache
+from experiments.run.budget import check_budget, open_budget, paid_lines, paying, price_table, reply_cache
 from tests.samples import answered, call
 
 STARTED = "2026-11-29T12:00:00+00:00"
@@ -107,6 +107,16 @@ def test_a_ledger_is_all_that_counts_and_a_line_cut_short_does_not(stopped: RunS
     assert path.read_bytes().startswith(whole)
     assert len(list(stopped.paid())) == 4
     assert len({line.key for line in scan(path)}) == 4
+
+
+def test_a_line_that_is_there_twice_counts_once_and_equal_attempts_twice(stopped: RunStore) -> None:
+    with stopped.paying() as ledger:
+        ledger.enter(paid())
+        ledger.enter(paid())
+    path = stopped.folder / PAID
+    path.write_bytes(path.read_bytes() * 2)
+    assert open_budget(config(), stopped).spent.tokens == 210
+    assert len(list(paid_lines(stopped))) == 2
 
 
 def test_a_ledger_with_damage_in_the_middle_is_refused_by_name(stopped: RunStore) -> None:

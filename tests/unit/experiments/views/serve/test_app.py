@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 
+import anyio
+import httpx
 import pytest
 
 from arena.datasets import load_dataset
 from arena.store import RunStore
+from experiments.views.serve.app import build_app
 from tests.samples import answered, cell, failed
 from tests.unit.experiments.made_runs import made_run
 from tests.unit.experiments.studies.review.reviewed_runs import reviewed_run
-from tests.unit.experiments.views.serve.served import client
+from tests.unit.experiments.views.serve.served import client, said
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -85,6 +90,23 @@ def test_nothing_is_written_whatever_is_asked_for(runs: Path) -> None:
     for path in ("/", "/api/runs", "/runs/done", "/runs/half", "/runs/half/report", "/api/runs/half", "/runs/no plan"):
         asking.get(path)
     assert contents(runs) == before
+
+
+def test_folders_of_odd_names_are_reached_by_the_links_of_the_list(tmp_path: Path) -> None:
+    names = {"a b", "a?b=c", "a#b", "50%25", "a&amp;b", "a'b\"c", "\u5927\u962a", "back\\slash", "a+b"}
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text('{"status": ')
+
+    async def ask() -> set[str]:
+        # Not the test client: it decodes a path once more than a server does.
+        over = httpx.ASGITransport(build_app(tmp_path, report_of=said, patience_seconds=None))
+        async with httpx.AsyncClient(transport=over, base_url="http://127.0.0.1:8000") as asking:
+            links = re.findall('href="(/runs/[^"]*)"', (await asking.get("/")).text)
+            pages = [(await asking.get(html.unescape(link))).text for link in links]
+            return {html.unescape(page.partition("<h1>")[2].partition("</h1>")[0]) for page in pages}
+
+    assert anyio.run(ask) == names
 
 
 @pytest.mark.parametrize(
