@@ -188,7 +188,7 @@ def _standing(
     cells = [
         ComparedCell(row.cell, scores.ids, scores.values(metric), _withheld(row, metric))
         for row, scores in zip(rows, columns, strict=True)
-        if row.retrieval_mode != GOLD_MODE and _is_defined(row, metric)
+        if row.retrieval_mode != GOLD_MODE and row.defines(metric)
     ]
     return compare(metric, cells, resamples, seed)
 
@@ -225,10 +225,6 @@ def _placed(
 
 def _plane_cell(row: CellSummary, cell: CellScores, columns: ScoreColumns) -> PlaneCell:
     return PlaneCell(row, cell, columns, {name: _withheld(row, name) is None for name in row.metrics})
-
-
-def _is_defined(row: CellSummary, metric: str) -> bool:
-    return metric in row.metrics and row.metrics[metric].coverage is not None
 
 
 def _withheld(row: CellSummary, metric: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Literal
@@ -147,11 +147,7 @@ Breakdown = dict[str, dict[str, dict[str, MetricSummary]]]
 
 _Value = str | int
 
-_ATTRIBUTES: Mapping[str, Callable[[Question], _Value | None]] = {
-    "kind": lambda question: question.kind,
-    "hops": lambda question: question.hops,
-    "hop_shape": lambda question: question.hop_shape,
-}
+_ATTRIBUTES = ("kind", "hops", "hop_shape")
 
 
 def break_down(columns: ScoreColumns, questions: Mapping[str, Question], resamples: Resamples) -> Breakdown:
@@ -162,8 +158,8 @@ def break_down(columns: ScoreColumns, questions: Mapping[str, Question], resampl
     asked = [questions[one] for one in columns.ids]
     selections = {
         (name, str(value), metric): MetricRows(metric, rows)
-        for name, attribute in _ATTRIBUTES.items()
-        for value, rows in _groups([attribute(one) for one in asked]).items()
+        for name in _ATTRIBUTES
+        for value, rows in _groups([getattr(one, name) for one in asked]).items()
         for metric in HEADLINE
         if metric in columns.scores
     }
@@ -241,7 +237,7 @@ class CellSummary(Row):
     judging: SpendingSummary | None = Field(
         default=None, description="What judging its answers took, apart from what answering did. None: not judged."
     )
-    breakdown: dict[str, dict[str, dict[str, MetricSummary]]] = Field(
+    breakdown: Breakdown = Field(
         default_factory=dict, description="By kind, hops and hop_shape -> its value -> metric."
     )
     failures: FailureSummary | None = None
@@ -263,6 +259,10 @@ class CellSummary(Row):
     def tokens(self) -> float | None:
         """Input and output tokens per question; None when either is unknown."""
         return sum_known((self.tokens_per_question.input, self.tokens_per_question.output))
+
+    def defines(self, metric: str) -> bool:
+        """Whether the metric is defined for any question of the cell."""
+        return metric in self.metrics and self.metrics[metric].coverage is not None
 
     def invalid(self, metric: str) -> str | None:
         """Why this metric of the cell says nothing; None where it does."""

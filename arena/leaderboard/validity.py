@@ -164,13 +164,8 @@ def _truncated_passages(facts: Facts) -> Iterator[ValidityWarning]:
     for index in facts.indexes:
         if not index.truncated or not retrieving:
             continue
-        figures = {
-            "truncated": index.truncated,
-            "passages": index.passages,
-            "limit_tokens": index.limit_tokens,
-            "chunk_tokens": index.chunk_tokens,
-            "fits_tokens": index.fits_tokens,
-        }
+        names = ("truncated", "passages", "limit_tokens", "chunk_tokens", "fits_tokens")
+        figures = {name: getattr(index, name) for name in names}
         yield ValidityWarning(
             code="truncated_passages",
             message=truncation_statement(index),

@@ -127,6 +127,11 @@ def listed(names: Sequence[str], at_most: int = 4) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
+def is_invented(board: Leaderboard) -> bool:
+    """Whether the questions are of the made-up world, which no model can have read of."""
+    return board.dataset.name.partition(":")[0] == "world"
+
+
 def short_names(board: Leaderboard) -> dict[str, str]:
     """Cell key -> its name among those of the leaderboard."""
     return {cell.cell: name_of(cell, board.cells) for cell in board.cells}

@@ -55,27 +55,21 @@ def index_verdicts(verdicts: Iterable[Verdict], judges: Mapping[JudgeMetric, str
     return index
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedCase:
-    """The judge metrics of one record. `verdicts`: those that were made of it, of whatever judge."""
-
-    scores: tuple[Score, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
-
-
 def judge_case(
     case: Case, metrics: Sequence[JudgeMetric], verdicts: Sequence[Verdict], judges: Mapping[JudgeMetric, str]
-) -> JudgedCase:
-    """The scores of `metrics`, in their order. A verdict on anything else than what is in `case` counts for nothing."""
+) -> tuple[list[Score], list[Verdict]]:
+    """The scores of `metrics`, in their order, and the verdicts that were made of the case, of whatever judge.
+
+    A verdict on anything else than what is in `case` counts for nothing.
+    """
     if not metrics:
-        return JudgedCase()
+        return [], []
     known = {metric: settled(case, metric) for metric in metrics}
     due = {metric for metric, score in known.items() if score is None}
     sha = subject_of(case).sha if due and verdicts else None
-    own = tuple(one for one in verdicts if one.metric in due and one.subject_sha == sha)
+    own = [one for one in verdicts if one.metric in due and one.subject_sha == sha]
     counted = [one for one in own if one.judge_sha == judges.get(one.metric)]
-    scores = [score or _verdict_score(metric, counted) for metric, score in known.items()]
-    return JudgedCase(tuple(scores), own)
+    return [score or _verdict_score(metric, counted) for metric, score in known.items()], own
 
 
 def _verdict_score(metric: JudgeMetric, counted: Sequence[Verdict]) -> Score:
@@ -146,8 +140,8 @@ class _Scorer:
         cell = self.cells.setdefault(key, CellScores(record.cell))
         case = Case(record, self.questions[question_id], self.gold[question_id], self.documents)
         verdicts = self.index.take((key, question_id))
-        judged = judge_case(case, self.metrics, verdicts, self.index.judges)
-        scores = {score.metric: score for score in (*score_record(case), *judged.scores)}
+        judged, own = judge_case(case, self.metrics, verdicts, self.index.judges)
+        scores = {score.metric: score for score in (*score_record(case), *judged)}
         # Few values are distinct: a score that many questions have is held once.
         cell.scores[question_id] = tuple(self.shared.setdefault(score, score) for score in scores.values())
         cell.usage[question_id] = usage_of(record, self.prices)
@@ -165,5 +159,5 @@ class _Scorer:
             asked = Cell("judge", NO_RETRIEVAL_MODE, verdict.judge, {"base_url": self.judge_base_url})
             cell.judging += account_of(verdict.calls, asked, self.prices)
         human = self.labels.get((key, question_id))
-        for verdict in judged.verdicts:
+        for verdict in own:
             self.judge_counts.add(verdict, em=scores["answer_em"].value, human=human)

@@ -90,9 +90,7 @@ def _left_out(metric: str, board: Leaderboard, marks: Sequence[Mark]) -> list[Li
     told = _reasons(metric, board)
     reasons: dict[str, list[str]] = {}
     for cell, mark in zip(board.cells, marks, strict=True):
-        summary = cell.metrics.get(metric)
-        handed = cell.retrieval_mode == GOLD_MODE
-        if not handed and summary is not None and summary.coverage is not None and metric not in cell.ranks:
+        if cell.retrieval_mode != GOLD_MODE and cell.defines(metric) and metric not in cell.ranks:
             reasons.setdefault(told.get(cell.cell) or _reason(cell, metric), []).append(mark.name)
     return [
         (f"{listed(names)} {'does' if len(names) == 1 else 'do'} not compete: {reason}.",)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.contamination import PROBED, ContaminationProbe, ProbedGroup, Remembered
 from arena.report.figures import Quotes, path_of
-from arena.report.names import Mark
+from arena.report.names import Mark, is_invented
 from arena.report.section import Block, Entry, Grid, Line, Section
 
 SHORT = {"answer_em": "EM", "answer_f1": "F1", "answer_contains": "contains", "answer_accuracy": "accuracy"}
@@ -15,7 +15,7 @@ SHORT = {"answer_em": "EM", "answer_f1": "F1", "answer_contains": "contains", "a
 
 _PROBED = ("count own.n", "metric own", "ratio chance", "signed above", "interval ci_low ci_high", "p p_adjusted")
 
-_INVENTED, _FILTERED = "world", "ragrouter"
+_FILTERED = "ragrouter"
 
 _LEGEND = (
     "what closed_book answers without any document. chance: the same answers scored against the gold of other "
@@ -82,10 +82,9 @@ def verdict(place: int, probe: ContaminationProbe, quotes: Quotes) -> Line:
 
 def origin_note(board: Leaderboard) -> str | None:
     """What is known of the data themselves; None where nothing is."""
-    name = board.dataset.name.partition(":")[0]
-    if name == _INVENTED:
+    if is_invented(board):
         return "This world was invented and no model can have read of it: anything but chance is a flaw of the data."
-    if name == _FILTERED:
+    if board.dataset.name.partition(":")[0] == _FILTERED:
         return (
             "Questions that a language model answered alone were taken out when RAGRouter-Bench was made: closed_book "
             "near 0 is so by construction, and says nothing about strategies that answer without retrieval."

@@ -10,7 +10,6 @@ from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Quotes, path_of
 from arena.report.names import Mark
 from arena.report.section import Block, Entry, Grid, Section, lines
-from arena.report.sections.leaderboard import is_defined
 from arena.text import counted
 
 _LEGEND = (
@@ -92,7 +91,7 @@ _ABSTENTION = {"correct_abstention": "correct", "unsupported_claim": "unsupporte
 
 def abstention(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
     """A row per cell that writes answers; None where every question has an answer and no cell abstained."""
-    shown = [mark for mark in marks if any(is_defined(board.cells[mark.place], one) for one in _ABSTENTION)]
+    shown = [mark for mark in marks if any(board.cells[mark.place].defines(one) for one in _ABSTENTION)]
     if not shown or not any(map(_tempted, board.cells)):
         return None
     quotes = Quotes(board)
@@ -104,4 +103,4 @@ def abstention(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
 
 
 def _tempted(cell: CellSummary) -> bool:
-    return bool(cell.n_abstained) or is_defined(cell, "correct_abstention")
+    return bool(cell.n_abstained) or cell.defines("correct_abstention")

@@ -49,7 +49,7 @@ def _metric(heading: str, metric: str, drop: int | None = None) -> Column:
     def quote(quotes: Quotes, place: int, cell: CellSummary) -> Quote:
         return metric_quote(quotes, path_of("cells", place, "metrics", metric), cell, metric)
 
-    return Column(heading, quote, drop, lambda cell: is_defined(cell, metric), metric)
+    return Column(heading, quote, drop, lambda cell: cell.defines(metric), metric)
 
 
 def _rank(heading: str, metric: str, drop: int) -> Column:
@@ -159,14 +159,9 @@ def board_view(board: Leaderboard, marks: Sequence[Mark]) -> BoardView:
 
 def metric_quote(quotes: Quotes, path: str, cell: CellSummary, metric: str) -> Quote:
     """A metric of a cell; `invalid` where it says nothing."""
-    if cell.invalid(metric) and is_defined(cell, metric):
+    if cell.invalid(metric) and cell.defines(metric):
         return quotes.quote("invalid", path)
     return quotes.quote("metric", path, order=resolve(quotes.board, f"{path}.mean"))
-
-
-def is_defined(cell: CellSummary, metric: str) -> bool:
-    """Whether the metric is defined for any question of the cell."""
-    return metric in cell.metrics and cell.metrics[metric].coverage is not None
 
 
 def _groups(board: Leaderboard, quotes: Quotes) -> dict[str, Any]:

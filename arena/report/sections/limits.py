@@ -11,7 +11,7 @@ from arena.leaderboard.schema import LEVEL
 from arena.leaderboard.validity import size_statement
 from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Phrase, Quotes, path_of, usd_text
-from arena.report.names import Mark, listed, metric_name, name_of, standing_of, warning_lines
+from arena.report.names import Mark, is_invented, listed, metric_name, name_of, standing_of, warning_lines
 from arena.report.section import entry_text
 from arena.report.sections.leaderboard import F1_RANK, RECALL_RANK, Column, columns_of
 from arena.text import counted
@@ -192,7 +192,6 @@ def _ranked_by(board: Leaderboard) -> str | None:
     return "answer_f1" if F1_RANK in columns else "retrieval_recall" if RECALL_RANK in columns else None
 
 
-_INVENTED = "world"
 _IMITATIONS = {
     "T0": "only the control flow is the paper's, and what it decides by is what a general model writes",
     "T1": "what the paper trains a model for is read from the probabilities that a general model gives to labels",
@@ -218,8 +217,7 @@ def warnings(board: Leaderboard) -> tuple[Phrase, ...]:
 
 
 def _contamination(board: Leaderboard, quotes: Quotes) -> Phrase:
-    name = board.dataset.name
-    if name.partition(":")[0] == _INVENTED:
+    if is_invented(board):
         return ("Contamination: the world of these questions was invented: no model can know their answers by heart. "
                 "Its texts are simpler than those of an encyclopedia.",)  # fmt: skip
     floor = next(

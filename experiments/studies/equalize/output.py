@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from arena.errors import ConfigError
-from arena.leaderboard.cells import CellSummary
 from arena.report.figures import UNDEFINED, metric_text, usd_text
 from arena.report.text import Part, Rows, print_parts
 from arena.store import FINISHED
@@ -97,12 +96,8 @@ def _table(found: Equalized) -> Rows:
 
 def _quality(found: Equalized) -> str:
     cells = [one.chosen.cell for one in found.settled]
-    defined = (name for name in _QUALITIES if any(_is_defined(cell, name) for cell in cells))
+    defined = (name for name in _QUALITIES if any(cell.defines(name) for cell in cells))
     return next(defined, "answer_f1")
-
-
-def _is_defined(cell: CellSummary, metric: str) -> bool:
-    return metric in cell.metrics and cell.metrics[metric].coverage is not None
 
 
 def _shortfalls(found: Equalized) -> Iterator[str]:
