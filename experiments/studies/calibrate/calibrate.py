@@ -126,12 +126,8 @@ def calibrate_run(
 ) -> Calibration:
     """Choose what the run can tell, and write what may be used.
 
-    Args:
-        run_folder: a finished run on the part dev.
-        target: one of TARGETS; None = every one that the run can tell of.
-        out: the config to write; None = calibrated.yaml in the run's folder.
-        reporter: who is warned of what does not separate.
-        data_at: where its dataset lies now (None: where its settings say).
+    `target`: one of TARGETS; None = every one that the run can tell of. `out`: the config to write; None =
+    calibrated.yaml in the run's folder. `data_at`: where its dataset lies now (None: where its settings say).
 
     Raises:
         UnknownNameError: there is no such target.

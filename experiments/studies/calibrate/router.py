@@ -109,6 +109,7 @@ def best_bias(curve: BiasCurve, resamples: Resamples) -> BestBias:
 
 
 def _best(accuracy: Values) -> NDArray[np.intp]:
+    # Means of the same shares in another order differ in their last bits, and are still equal.
     best = accuracy.max(axis=-1, keepdims=True)
     return np.asarray((accuracy >= best - _TIE).argmax(axis=-1), dtype=np.intp)
 

@@ -164,10 +164,7 @@ DEFAULT = "default"
 def equalize(request: EqualizeRequest, reporter: Reporter, quiet: WarnsOnce) -> Equalized:
     """Find the settings on pilots, run the comparison, and say how near it came. A stopped one goes on.
 
-    Args:
-        request: what is asked for.
-        reporter: who hears of progress.
-        quiet: who hears of what the many runs have to say.
+    `reporter` hears of progress, `quiet` of what the many runs warn of.
 
     Raises:
         RunInterrupted: it was stopped; the same command goes on.

@@ -19,8 +19,7 @@ from arena.errors import ConfigError, RunInterrupted
 from arena.leaderboard.build import Leaderboard, read_leaderboard
 from arena.leaderboard.cells import CellSummary
 from arena.sampling import in_part, sample
-from arena.store import FINISHED, MANIFEST, RunStore
-from experiments.run.manifest import check_version
+from arena.store import MANIFEST, RunStore
 from experiments.run.start import resume, start, too_many_failed
 from experiments.studies.equalize.contestants import (
     AdjustableSetting,
@@ -36,7 +35,7 @@ from experiments.studies.equalize.contestants import (
     spent,
 )
 from experiments.studies.equalize.search import Solution, SpendingPoint, TargetChoice, choose_target, solve
-from experiments.studies.sweep.config import PointPreparer
+from experiments.studies.sweep.config import PointPreparer, is_done
 from experiments.terminal.progress import Reporter
 from strategies import find_variant
 
@@ -67,13 +66,10 @@ class Runs:
             RunStoreError: its folder was made under other settings.
         """
         store = RunStore(config.runs_dir / str(config.run_id))
-        begun = (store.folder / MANIFEST).is_file()
-        if begun:
-            check_version(store)
-            manifest = store.manifest()
-            if manifest["status"] == FINISHED and manifest["config"] == config.model_dump(mode="json"):
-                return store, read_leaderboard(store)
+        if is_done(store, config):
+            return store, read_leaderboard(store)
         prepared = self._preparer.prepare(config)
+        begun = (store.folder / MANIFEST).is_file()
         try:
             outcome = resume(prepared, store, self._reporter) if begun else start(prepared, self._reporter)
         except RunInterrupted as error:
@@ -153,6 +149,7 @@ class Pilots:
         """`config`: with the sample of the pilots. `folder`: where their runs go."""
         self.tolerance = tolerance
         self.trace: list[tuple[EqualizedEntry, SpendingPoint]] = []
+        # Only what strategies spend is looked at, so that judging and probing would be paid for nothing.
         self._config = config.model_copy(update={"judge": None, "health_check": False, "latency_probe": 0})
         self._unit, self._folder, self._runs, self._reporter = unit, folder, runs, reporter
         self._points: dict[str, SpendingPoint] = {}

@@ -113,13 +113,7 @@ class Bracket:
 def bracket(look: Look, low: int, high: int, start: int, target: float, close: float) -> Bracket:
     """Look at values from `start` on until one costs within `close` (a share) of the target, or two neighbours part it.
 
-    Args:
-        look: the cost at a value, which should not fall as the value grows.
-        low: the least value there is.
-        high: the largest.
-        start: where to begin.
-        target: a cost, above 0.
-        close: how far from the target is near enough.
+    The cost should not fall as the value grows from `low` to `high`. `target`: a cost, above 0.
     """
     found, value = Bracket(low, high, target), start
     for _ in range(MAX_LOOKS):

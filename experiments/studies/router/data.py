@@ -191,7 +191,7 @@ def families(questions: Sequence[Question], gold: Mapping[str, Gold]) -> list[in
     for place, question in enumerate(questions):
         for link in links(question, gold[question.question_id]):
             one, two = sorted((top(place), top(first.setdefault(link, place))))
-            root[two] = one
+            root[two] = one  # the earlier question stays the root
     numbers: dict[int, int] = {}
     return [numbers.setdefault(top(place), len(numbers)) for place in range(len(questions))]
 

@@ -220,7 +220,7 @@ class T5Trainer:
         training = [one for place, one in enumerate(examples) if place not in set(aside)]
         chosen_on = [examples[place] for place in aside]
         devices = [self._device] if self._device.startswith("cuda") else []
-        with torch.random.fork_rng(devices=devices):
+        with torch.random.fork_rng(devices=devices):  # the seed is ours, and the process's own state stays as it was
             torch.manual_seed(self._seed)
             return self._tuned(training, chosen_on)
 

@@ -29,8 +29,10 @@ from arena.config.settings import Settings
 from arena.errors import ConfigError, UnknownNameError, UserError, setting_problems
 from arena.identity import canonical_json, short_hash
 from arena.plan import RunPlan
+from arena.store import FINISHED, MANIFEST, RunStore
 from experiments.run.contestants import contestants, read_entries
 from experiments.run.identity import identity
+from experiments.run.manifest import check_version
 from experiments.run.prepare import Prepared, planned_cells, prepare
 from experiments.studies.folder import SweepFolder, named_after, run_folder_name
 from experiments.terminal.progress import Reporter
@@ -123,6 +125,15 @@ def load_sweep(path: Path) -> SweptConfig:
         raise ConfigError(f"{path}: {problems}") from None
 
 
+def is_done(store: RunStore, config: RunConfig) -> bool:
+    """Whether a run is there whole, under these very settings. Raises `RunStoreError` for one of another version."""
+    if not (store.folder / MANIFEST).is_file():
+        return False
+    check_version(store)
+    manifest = store.manifest()
+    return bool(manifest["status"] == FINISHED and manifest["config"] == config.model_dump(mode="json"))
+
+
 class _Lent(Prepared):
     """A prepared point whose index stays open for the next one."""
 
@@ -144,7 +155,7 @@ class PointPreparer:
     def prepare(self, config: RunConfig) -> Prepared:
         """As `experiments.run.prepare.prepare`, and raises as it does. Closing what it gives does nothing."""
         if self._last is None or _but_retrieval(config) != _but_retrieval(self._last.config):
-            self.close()
+            self.close()  # first: two open indexes would take the memory of both
             self._last = prepare(config, self._reporter, dry=self._dry)
         found = self._last
         competing = contestants(config, found.entries, found.equipment)

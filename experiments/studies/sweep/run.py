@@ -21,12 +21,12 @@ from arena.types import Answer, Cell, Retrieval, RunRecord, ShownDocument
 from experiments.run.dry_run import dry_run
 from experiments.run.expectation import Expectation, total
 from experiments.run.identity import line_fingerprints
-from experiments.run.manifest import check_version, library_versions, new_manifest
+from experiments.run.manifest import library_versions, new_manifest
 from experiments.run.prepare import Prepared
 from experiments.run.process import now
 from experiments.run.start import finish, resume, start
 from experiments.studies.folder import SweepFolder
-from experiments.studies.sweep.config import PointPreparer, SweepPoint
+from experiments.studies.sweep.config import PointPreparer, SweepPoint, is_done
 from experiments.terminal.progress import Reporter
 from indexing.modes import DEPTH, MODES
 
@@ -112,6 +112,7 @@ def cuts(larger: CellIdentity, smaller: CellIdentity) -> bool:
     if larger.but_k is None or larger.but_k != smaller.but_k or larger.k <= smaller.k:
         return False
     mode = smaller.planned.cell.retrieval_mode
+    # Fused lanes are asked for their depth whatever k is, dense alone for DEPTH or, where that is more, for k.
     return mode != "dense" or max(DEPTH, larger.k) == max(DEPTH, smaller.k)
 
 
@@ -227,23 +228,15 @@ def run_point(
 ) -> Leaderboard:
     """Begin the run of a point or go on with it; one that is finished is only derived anew.
 
-    Args:
-        point: what to run.
-        folder: the sweep's, held.
-        done: names of the points whose records may be taken over.
-        preparer: makes it ready.
-        reporter: who hears of progress.
+    `folder` is held; `done`: names of the points whose records may be taken over.
 
     Raises:
         RunInterrupted: it was stopped, by the user or by an error that only the user can mend.
         RunStoreError: its folder was made under other settings.
     """
     store = folder.store(point.name)
-    if folder.has(point.name):
-        check_version(store)
-        manifest = store.manifest()
-        if manifest["status"] == FINISHED and manifest["config"] == point.config.model_dump(mode="json"):
-            return finish(store, reporter, config=point.config)
+    if is_done(store, point.config):
+        return finish(store, reporter, config=point.config)
     prepared = preparer.prepare(point.config)
     taken = _take_over(prepared, store, folder, done, reporter)
     began = taken or folder.has(point.name)

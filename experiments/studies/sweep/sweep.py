@@ -47,10 +47,8 @@ __all__ = ["Sweep", "print_sweep", "run_sweep"]
 def run_sweep(config: Path, reporter: Reporter, *, dry_run: bool) -> Sweep:
     """Run every point of a sweep, or go on with one that was stopped; a finished one is only derived anew.
 
-    Args:
-        config: a run's settings with a `sweep` section (`experiments.studies.sweep.config`).
-        reporter: who hears of progress.
-        dry_run: list the points and what they would cost; ask no model and make no folder.
+    `config`: a run's settings with a `sweep` section. `dry_run`: list the points and what they would cost; ask no model
+    and make no folder.
 
     Raises:
         RunInterrupted: it was stopped; the same command goes on.
