@@ -8,15 +8,18 @@ from hypothesis import strategies as st
 
 from arena.leaderboard.schema import LatencySummary, MetricSummary, Ranks, TokenSummary
 from arena.report.figures import (
+    difference_text,
     metric_text,
     p_text,
     ranks_text,
+    ratio_interval_text,
     seconds_text,
     signed_interval_text,
     signed_text,
     tokens_text,
     usd_text,
 )
+from arena.statistics.intervals import Interval
 from arena.types import Score
 from tests.unit.leaderboard.boards import NOT_DEFINED, PATCHY, SOUND, WITHHELD, row
 from tests.unit.leaderboard.summaries import summary_of
@@ -94,6 +97,14 @@ def test_a_difference_has_its_sign_and_is_rounded_outwards() -> None:
     assert signed_interval_text(-0.021, 0.111) == "-0.03 to +0.12"
     assert signed_interval_text(0.021, 0.1) == "+0.02 to +0.10"
     assert signed_interval_text(None, 0.1) == "\N{EN DASH}"
+
+
+def test_an_interval_alone_reads_as_in_the_leaderboard() -> None:
+    interval = Interval(0.5, 0.431, 0.569)
+    summary = MetricSummary(mean=0.5, ci_low=0.431, ci_high=0.569, n=9, coverage=1.0)
+    assert ratio_interval_text(interval) == metric_text(summary) == "0.50 .43–.57"
+    assert difference_text(interval) == "+0.50 (+0.43 to +0.57)"
+    assert (ratio_interval_text(None), difference_text(None)) == ("–", "–")
 
 
 @pytest.mark.parametrize(("p", "text"), [(1e-4, "<0.001"), (0.0123, "0.012"), (1.0, "1.000"), (None, "\N{EN DASH}")])
