@@ -16,6 +16,8 @@ from experiments.terminal.tables import Console, as_json, put
 
 if TYPE_CHECKING:
     from arena.config import RunConfig
+    from arena.leaderboard.build import Leaderboard
+    from arena.store import RunStore
     from arena.types import Document
     from experiments.terminal.progress import Reporter
 
@@ -37,6 +39,17 @@ def new_reporter(*, quiet: bool = False) -> Reporter:
     from experiments.terminal.progress import Reporter
 
     return Reporter(Console(stderr=True), quiet=quiet)
+
+
+def print_board(store: RunStore, board: Leaderboard, *, json: bool) -> None:
+    """Print a leaderboard as a table, or as the JSON that the run folder has."""
+    from arena.report.console import print_leaderboard
+
+    if json:
+        put(store.leaderboard_json(), end="")
+    else:
+        print_leaderboard(board, Console())
+    put(end="", flush=True)  # what follows may take seconds, and be stopped
 
 
 def given(**options: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from arena.errors import ConfigError
-from experiments.cli.groups import given, new_reporter
+from experiments.cli.groups import given, new_reporter, print_board
 from experiments.terminal.tables import Console, as_json, print_table, put
 
 TOO_MANY_FAILURES = 3
@@ -116,17 +116,12 @@ def _go(config: Path | None, options: dict[str, Any], how: RunOptions, *, dry_ru
 
 
 def _run_and_print(config: Path | None, options: dict[str, Any], how: RunOptions, *, json: bool) -> None:
-    from arena.report.console import print_leaderboard
     from experiments.run.start import launch, print_next_steps, track_outcome
 
-    console, reporter = Console(), new_reporter(quiet=json)
+    reporter = new_reporter(quiet=json)
     more: dict[str, Any] = given(shard=how.shard, retry_failed=how.retry_failed or None)
     outcome = launch(config, options, reporter, resume_run=how.resume, **more)
-    if json:
-        put(outcome.store.leaderboard_json(), end="", flush=True)
-    else:
-        print_leaderboard(outcome.board, console)
-        put(end="", flush=True)  # what follows takes seconds, and may be stopped
+    print_board(outcome.store, outcome.board, json=json)
     page = None
     if how.report:
         from experiments.views.report import report_of
@@ -134,7 +129,7 @@ def _run_and_print(config: Path | None, options: dict[str, Any], how: RunOptions
         page = report_of(outcome.store, reporter)
     mlflow_run = track_outcome(outcome, reporter) if outcome.mlflow else None  # with the page
     if not json:
-        print_next_steps(outcome, mlflow_run, console, page)
+        print_next_steps(outcome, mlflow_run, Console(), page)
     if outcome.too_many_failures:
         raise typer.Exit(TOO_MANY_FAILURES)
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from arena.errors import RunInterrupted, TrackingError, UserError
-from experiments.cli.groups import MovedData, given, new_reporter
+from experiments.cli.groups import MovedData, given, new_reporter, print_board
 from experiments.terminal.tables import Console, as_json, print_table, put
-
-if TYPE_CHECKING:
-    from arena.leaderboard.build import Leaderboard
 
 
 def judge(
@@ -43,7 +40,6 @@ def judge(
         arena judge runs/RUN_ID --judge openai:my-model --base-url http://127.0.0.1:8000/v1 --metrics faithfulness
         arena judge runs/RUN_ID --labels people.jsonl
     """
-    from arena.report.console import print_leaderboard
     from arena.report.section import print_section
     from arena.report.sections.judges import judges
     from experiments.run.judging import judge_folder
@@ -61,12 +57,9 @@ def judge(
         renew_report(run_folder, reporter, dataset)
         raise
     renew_report(run_folder, reporter, dataset)
-    if json:
-        put(store.leaderboard_json(), end="", flush=True)
-        return
-    console = Console()
-    print_leaderboard(board, console)
-    print_section(judges(board), console)
+    print_board(store, board, json=json)
+    if not json:
+        print_section(judges(board), Console())
 
 
 def merge(
@@ -82,7 +75,6 @@ def merge(
 
         arena merge runs/a runs/b runs/c --into whole
     """
-    from arena.report.console import print_leaderboard
     from experiments.run.merging import merge_runs, merged_folder, missing_text
     from experiments.run.start import Outcome, print_next_steps
     from experiments.views.report import report_of
@@ -93,10 +85,7 @@ def merge(
     if merged.board is None:
         reporter.warn(missing_text(merged))
         raise typer.Exit(1)
-    if json:
-        put(merged.store.leaderboard_json(), end="", flush=True)
-    else:
-        print_leaderboard(merged.board, Console())
+    print_board(merged.store, merged.board, json=json)
     page = report_of(merged.store, reporter)
     if not json:
         share = merged.store.manifest()["config"]["max_failure_share"]
@@ -122,16 +111,13 @@ def import_(
         arena import my_rag.jsonl --dataset jsonl:data --run-id mine
         arena compare runs/RUN_ID runs/mine
     """
-    from arena.report.console import print_leaderboard
     from experiments.studies.exchange.importing import import_runs
 
     options = {"dataset": dataset, **given(runs_dir=runs_dir, run_id=run_id)}
     imported = import_runs(files, options, name or (), llm, new_reporter(quiet=json))
-    if json:
-        put(imported.store.leaderboard_json(), end="", flush=True)
-        return
-    print_leaderboard(imported.board, Console())
-    put(f"run folder   {imported.store.folder}")
+    print_board(imported.store, imported.board, json=json)
+    if not json:
+        put(f"run folder   {imported.store.folder}")
 
 
 def export(
@@ -178,6 +164,7 @@ def score(
         arena score runs/RUN_ID --predictions predictions.jsonl
         arena score --predictions predictions.jsonl --dataset musique:dev.jsonl --json
     """
+    from arena.report.console import print_details, print_leaderboard
     from experiments.run.predictions import official_line, scored, scored_json
 
     board, official = scored(run_folder, predictions, dataset, new_reporter(quiet=json))
@@ -187,16 +174,8 @@ def score(
     console = Console()
     if official is not None:
         console.print(official_line(official), markup=False, highlight=False, soft_wrap=True)
-    _print(board, console, details=details)
-
-
-def _print(board: Leaderboard, console: Console, *, details: bool) -> None:
-    from arena.report.console import print_leaderboard
-
     print_leaderboard(board, console)
     if details:
-        from arena.report.console import print_details
-
         print_details(board, console)
 
 

@@ -14,10 +14,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 
-import anyio
-
 from arena.config import RunConfig
-from arena.errors import ConfigError, ModelCallError, ProviderDownError, RunInterrupted, RunStoreError, UserError
+from arena.errors import ConfigError, ModelCallError, ProviderDownError, RunStoreError
 from arena.llm.limits import Budget
 from arena.report.names import names_of
 from arena.runner import Keep, plan_keys, run
@@ -29,7 +27,7 @@ from arena.types import Question, RunRecord
 from experiments.run.budget import open_budget, paying, price_table, sample_size_note
 from experiments.run.judging import judge_on_trial
 from experiments.run.prepare import Prepared, open_contestants
-from experiments.run.process import keeper, now, short_pauses, until_stopped
+from experiments.run.process import keeper, now, short_pauses, to_the_end, until_stopped
 from experiments.terminal.progress import CellCounts, Reporter, RunCounts
 
 
@@ -114,16 +112,10 @@ def complete(prepared: Prepared, store: RunStore, open_journal: OpenJournal, rep
     """
     _refuse_an_empty_index(prepared)
     session = _Session(open_budget(prepared.config, store), _tally(prepared, store))
-    try:
-        stopped = anyio.run(_ask, prepared, store, open_journal, session, reporter)
-    except UserError as error:
-        if session.begun:
-            raise RunInterrupted(f"{error}\n{_way_on_note(store, session)}") from error
-        raise
-    if stopped:
-        raise RunInterrupted(
-            f"stopped; {_way_on_note(store, session)}" if session.begun else "stopped; nothing was begun"
-        )
+    to_the_end(
+        partial(_ask, prepared, store, open_journal, session, reporter),
+        lambda: _way_on_note(store, session) if session.begun else None,
+    )
 
 
 def _refuse_an_empty_index(prepared: Prepared) -> None:
@@ -200,17 +192,8 @@ def probe_latency(prepared: Prepared, store: RunStore, reporter: Reporter) -> No
     left = [replace(one, questions=_few(one.questions, prepared.config)) for one in prepared.contestants]
     if set(plan_keys(left)) <= {key_of(record) for record in store.probe_records()}:
         return
-    try:
-        stopped = anyio.run(_probe, prepared, store, reporter)
-    except UserError as error:
-        raise RunInterrupted(f"{error}\n{_probe_note(store)}") from error
-    if stopped:
-        raise RunInterrupted(f"stopped; {_probe_note(store)}")
-
-
-def _probe_note(store: RunStore) -> str:
     kept = f"all answers of {store.run_id!r} are kept, and what of the latency probe is done"
-    return way_on(store, kept, resume_command(store))
+    to_the_end(partial(_probe, prepared, store, reporter), lambda: way_on(store, kept, resume_command(store)))
 
 
 async def _probe(prepared: Prepared, store: RunStore, reporter: Reporter) -> bool:

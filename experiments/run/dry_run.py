@@ -175,7 +175,7 @@ def past_accounts(
     found: dict[str, PastAccount] = {}
     for store in started_runs(runs_dir, finished=True, dataset=dataset_fingerprint):
         with suppress(RunStoreError):
-            if store.manifest()["config"]["llm"].get("context_tokens") != context_tokens:
+            if (store.manifest()["config"].get("llm") or {}).get("context_tokens") != context_tokens:
                 continue
             whole = {cell.cell for cell in read_leaderboard(store).cells if _is_whole(cell)}
             wanted = whole & (cells - found.keys())

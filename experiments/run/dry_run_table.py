@@ -138,7 +138,7 @@ def _on_window(dry: DryRun) -> Iterator[str]:
         )
     elif probed and dry.window is None:
         yield (
-            "The model's window is not known before it is asked, and nothing was left out here: name it in "
+            "The model's window is not known before it is opened, and nothing was left out here: name it in "
             "llm.context_tokens to see what would be."
         )
 

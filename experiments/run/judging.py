@@ -14,8 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import anyio
-
 from arena.config import JudgeConfig, LLMSettings, RunConfig, load_config, merge, validate_config
 from arena.errors import ConfigError, DatasetError, RunInterrupted, UserError
 from arena.judges.judge import Judge, check_can_judge
@@ -34,7 +32,7 @@ from arena.store.runs import require_finished, resume_command, way_on
 from arena.types import NO_RETRIEVAL_MODE, Cell, JudgeMetric, Purpose, Verdict
 from experiments.run.budget import check_budget, open_budget, paying, price_table, reply_cache
 from experiments.run.equipment import embedder_of, language_model
-from experiments.run.process import keeper, now, until_stopped
+from experiments.run.process import keeper, now, to_the_end, until_stopped
 from experiments.run.scoring import JUDGES, PastRun, cases_of, conclude_run, open_past_run
 from experiments.terminal.progress import Reporter
 
@@ -111,11 +109,6 @@ class JudgeSession:
     begun: bool = False
     asked: int = 0
     total: int = 0
-
-    def kept(self, again: str) -> str:
-        """What is done and how to go on."""
-        store = self.run.store
-        return way_on(store, f"all verdicts so far are kept in {str(store.folder)!r}", again)
 
 
 async def judge_answers(session: JudgeSession, reporter: Reporter) -> bool:
@@ -213,14 +206,11 @@ def judge_past_run(run: PastRun, reporter: Reporter, *, again: str) -> None:
         return
     _warn_of_kin(run, run.config.judge.llm.model, reporter)
     session = JudgeSession(run, run.config.judge)
-    try:
-        stopped = anyio.run(judge_answers, session, reporter)
-    except UserError as error:
-        if session.begun:
-            raise RunInterrupted(f"{error}\n{session.kept(again)}") from error
-        raise
-    if stopped:
-        raise RunInterrupted(f"stopped; {session.kept(again)}")
+    kept = f"all verdicts so far are kept in {str(run.store.folder)!r}"
+    to_the_end(
+        partial(judge_answers, session, reporter),
+        lambda: way_on(run.store, kept, again) if session.begun else None,
+    )
 
 
 @asynccontextmanager

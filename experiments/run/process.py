@@ -26,7 +26,7 @@ import anyio
 import anyio.to_thread
 
 from arena.config import cache_dir, cache_folder
-from arena.errors import UserError
+from arena.errors import RunInterrupted, UserError
 from arena.store.journal import JournalWriter
 from experiments.terminal.tables import SIGNALS, Console
 
@@ -82,6 +82,24 @@ def keeper(
             after(record)
 
     return keep
+
+
+def to_the_end(work: Callable[[], Coroutine[Any, Any, bool]], kept: Callable[[], str | None]) -> None:
+    """Run `work`, which says whether it was stopped. `kept`: what is done and how to go on; None: nothing was begun.
+
+    Raises:
+        RunInterrupted: it was stopped, by the user or, after it had begun, by an error that only the user can mend.
+        UserError: such an error before.
+    """
+    try:
+        stopped = anyio.run(work)
+    except UserError as error:
+        done = kept()
+        if done is None:
+            raise
+        raise RunInterrupted(f"{error}\n{done}") from error
+    if stopped:
+        raise RunInterrupted(f"stopped; {kept() or 'nothing was begun'}")
 
 
 @contextmanager
