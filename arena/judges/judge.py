@@ -15,8 +15,7 @@ from typing import Any
 import anyio
 
 from arena.errors import ModelCallError, ModelSetupError
-from arena.judges.ragas import judge_shas, ragas_metric
-from arena.judges.ragas_gate import MOST_ASKINGS, GateLLM, NotedEmbedder
+from arena.judges.ragas import MOST_ASKINGS, GateLLM, NotedEmbedder, judge_shas, ragas_metric
 from arena.judges.ragas_metrics import PROTOCOLS, JudgeProtocol
 from arena.judges.subject import NEEDS, subject_of
 from arena.llm.ledger import Ledger

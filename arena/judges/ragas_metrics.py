@@ -19,18 +19,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from operator import attrgetter
 from typing import Any
 
-from arena.judges.ragas_gate import JudgeReply
 from arena.judges.reading import (
     JUDGES,
     NO_BINARY,
     NOT_ASKED,
+    JudgeReply,
     MetricReading,
     judged_sentences,
     judged_statements,
     nothing,
     share,
+    why_unread,
     words_of,
 )
 from arena.judges.subject import Subject
@@ -45,7 +47,7 @@ class JudgeProtocol:
     """One metric of ragas.
 
     `ragas_name` is its class in `ragas.metrics.collections`, `prompts` its attributes that can change a verdict,
-    `arguments` what its `ascore` is given, `options` how it is made. `read` gives parts and value from all that was
+    `fields` what its `ascore` is given, `options` how it is made. `read` gives parts and value from all that was
     asked; ragas' own value is not used, because it leaves out what was not judged. `stand_in`: fields of the reply that
     ragas is handed for a call without one, where it would else give up on the rest (None = it goes on by itself).
     """
@@ -53,17 +55,25 @@ class JudgeProtocol:
     metric: JudgeMetric
     ragas_name: str
     prompts: tuple[str, ...]
-    arguments: Callable[[Subject], dict[str, Any]]
+    fields: tuple[str, ...]
     read: Callable[[Sequence[JudgeReply], Subject, Similarity], MetricReading]
     options: Mapping[str, Any] = field(default_factory=dict)
     stand_in: Mapping[str, Any] | None = None
 
+    def arguments(self, subject: Subject) -> dict[str, Any]:
+        """What ragas is given of `subject`."""
+        return {name: _ARGUMENTS[name](subject) for name in self.fields}
+
+
+_ARGUMENTS: Mapping[str, Callable[[Subject], Any]] = {
+    "user_input": attrgetter("question"),
+    "response": attrgetter("answer"),
+    "reference": attrgetter("reference"),
+    "retrieved_contexts": lambda subject: list(subject.texts.values()),
+}
+
 
 RATINGS = (0, 2, 4)
-
-
-def _accuracy_fields(subject: Subject) -> dict[str, Any]:
-    return {"user_input": subject.question, "response": subject.answer, "reference": subject.reference}
 
 
 def _read_accuracy(asked: Sequence[JudgeReply], _: Subject, __: Similarity) -> MetricReading:
@@ -89,7 +99,11 @@ def _rating(name: str, asked: JudgeReply) -> VerdictPart:
 
 
 ANSWER_ACCURACY = JudgeProtocol(
-    "answer_accuracy", "AnswerAccuracy", ("judge1_prompt", "judge2_prompt"), _accuracy_fields, _read_accuracy
+    "answer_accuracy",
+    "AnswerAccuracy",
+    ("judge1_prompt", "judge2_prompt"),
+    ("user_input", "response", "reference"),
+    _read_accuracy,
 )
 
 
@@ -104,17 +118,7 @@ def statements_of(asked: JudgeReply | None) -> tuple[str, ...]:
 
 def why_no_statements(asked: JudgeReply | None) -> str:
     """Why a reply lists no statements."""
-    if asked is None:
-        return NOT_ASKED
-    return asked.problem or NO_STATEMENT
-
-
-def _faithfulness_fields(subject: Subject) -> dict[str, Any]:
-    return {
-        "user_input": subject.question,
-        "response": subject.answer,
-        "retrieved_contexts": list(subject.texts.values()),
-    }
+    return why_unread(asked) or NO_STATEMENT
 
 
 def _read_faithfulness(asked: Sequence[JudgeReply], _: Subject, __: Similarity) -> MetricReading:
@@ -123,8 +127,7 @@ def _read_faithfulness(asked: Sequence[JudgeReply], _: Subject, __: Similarity) 
     if not sent:
         return nothing(STATEMENTS, why_no_statements(listed))
     if judged is None or judged.reply is None:
-        why = NOT_ASKED if judged is None else judged.problem
-        return MetricReading(tuple(VerdictPart(statement, None, why) for statement in sent))
+        return MetricReading(tuple(VerdictPart(statement, None, why_unread(judged)) for statement in sent))
     return share(judged_statements(sent, [_verdict(item) for item in judged.reply[STATEMENTS]]))
 
 
@@ -136,7 +139,7 @@ FAITHFULNESS = JudgeProtocol(
     "faithfulness",
     "Faithfulness",
     ("statement_generator_prompt", "nli_statement_prompt"),
-    _faithfulness_fields,
+    ("user_input", "response", "retrieved_contexts"),
     _read_faithfulness,
 )
 
@@ -165,14 +168,6 @@ def average_precision_bounds(useful: Sequence[float | None]) -> tuple[float, flo
     return min(found), max(found)
 
 
-def _context_fields(subject: Subject) -> dict[str, Any]:
-    return {
-        "user_input": subject.question,
-        "reference": subject.reference,
-        "retrieved_contexts": list(subject.texts.values()),
-    }
-
-
 def _read_precision(asked: Sequence[JudgeReply], subject: Subject, _: Similarity) -> MetricReading:
     outcomes = [*asked, *[None] * len(subject.texts)]
     parts = tuple(_useful(doc_id, one) for doc_id, one in zip(subject.texts, outcomes, strict=False))
@@ -187,7 +182,7 @@ def _read_precision(asked: Sequence[JudgeReply], subject: Subject, _: Similarity
 
 def _useful(doc_id: str, asked: JudgeReply | None) -> VerdictPart:
     if asked is None or asked.reply is None:
-        return VerdictPart(doc_id, None, NOT_ASKED if asked is None else asked.problem)
+        return VerdictPart(doc_id, None, why_unread(asked))
     verdict = asked.reply["verdict"]
     return VerdictPart(doc_id, float(verdict)) if verdict in (0, 1) else VerdictPart(doc_id, None, NO_BINARY)
 
@@ -195,7 +190,7 @@ def _useful(doc_id: str, asked: JudgeReply | None) -> VerdictPart:
 def _read_recall(asked: Sequence[JudgeReply], subject: Subject, _: Similarity) -> MetricReading:
     reply = asked[0].reply if asked else None
     if reply is None:
-        return nothing("classifications", asked[0].problem if asked else NOT_ASKED)
+        return nothing("classifications", why_unread(asked[0] if asked else None))
     return share(
         judged_sentences(
             subject.reference, [(item["statement"], item["attributed"]) for item in reply["classifications"]]
@@ -203,19 +198,16 @@ def _read_recall(asked: Sequence[JudgeReply], subject: Subject, _: Similarity) -
     )
 
 
+_CONTEXT_FIELDS = ("user_input", "reference", "retrieved_contexts")
 CONTEXT_PRECISION = JudgeProtocol(
-    *("context_precision", "ContextPrecision", ("prompt",), _context_fields, _read_precision),
+    *("context_precision", "ContextPrecision", ("prompt",), _CONTEXT_FIELDS, _read_precision),
     stand_in={"reason": "", "verdict": 0},
 )
-CONTEXT_RECALL = JudgeProtocol("context_recall", "ContextRecall", ("prompt",), _context_fields, _read_recall)
+CONTEXT_RECALL = JudgeProtocol("context_recall", "ContextRecall", ("prompt",), _CONTEXT_FIELDS, _read_recall)
 
 
 F1_WEIGHT = 0.75
 """ragas' default; the rest is the similarity's."""
-
-
-def _correctness_fields(subject: Subject) -> dict[str, Any]:
-    return {"user_input": subject.question, "response": subject.answer, "reference": subject.reference}
 
 
 def _read_correctness(asked: Sequence[JudgeReply], subject: Subject, similarity: Similarity) -> MetricReading:
@@ -230,7 +222,7 @@ def _read_correctness(asked: Sequence[JudgeReply], subject: Subject, similarity:
             return nothing(f"statements of the {name}", why_no_statements(listed))
     close = similarity(subject.answer, subject.reference)
     if classes is None or classes.reply is None or close is None:
-        why = NOT_ASKED if classes is None else classes.problem
+        why = why_unread(classes)
         return MetricReading(tuple(VerdictPart(statement, None, why) for statement in statements_of(ours)))
     parts = _parts(statements_of(ours), classes.reply)
     lacking = {words_of(item["statement"]) for item in classes.reply["FN"]}
@@ -259,7 +251,7 @@ ANSWER_CORRECTNESS = JudgeProtocol(
     "answer_correctness",
     "AnswerCorrectness",
     ("statement_generator_prompt", "correctness_classifier_prompt"),
-    _correctness_fields,
+    ("user_input", "response", "reference"),
     _read_correctness,
     options={"weights": [F1_WEIGHT, 1.0 - F1_WEIGHT]},
 )
@@ -270,10 +262,6 @@ QUESTIONS = 3
 
 NO_QUESTION = "the judge wrote no question"
 NO_FLAG = "noncommittal is neither 0 nor 1"
-
-
-def _relevancy_fields(subject: Subject) -> dict[str, Any]:
-    return {"user_input": subject.question, "response": subject.answer}
 
 
 def _read_relevancy(asked: Sequence[JudgeReply], subject: Subject, similarity: Similarity) -> MetricReading:
@@ -294,7 +282,7 @@ def _read_relevancy(asked: Sequence[JudgeReply], subject: Subject, similarity: S
 
 def _closeness(name: str, asked: JudgeReply | None, subject: Subject, similarity: Similarity) -> VerdictPart:
     if asked is None or asked.reply is None:
-        return VerdictPart(name, None, NOT_ASKED if asked is None else asked.problem)
+        return VerdictPart(name, None, why_unread(asked))
     if not asked.reply["question"]:
         return VerdictPart(name, None, NO_QUESTION)
     if asked.reply["noncommittal"] not in (0, 1):
@@ -303,7 +291,7 @@ def _closeness(name: str, asked: JudgeReply | None, subject: Subject, similarity
 
 
 ANSWER_RELEVANCY = JudgeProtocol(
-    *("answer_relevancy", "AnswerRelevancy", ("prompt",), _relevancy_fields, _read_relevancy),
+    *("answer_relevancy", "AnswerRelevancy", ("prompt",), ("user_input", "response"), _read_relevancy),
     options={"strictness": QUESTIONS},
     stand_in={"question": "", "noncommittal": 0},
 )

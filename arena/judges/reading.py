@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena.accounting import Account, account_of
 from arena.llm.structured import REPEATS
@@ -21,6 +22,20 @@ from arena.types import NO_RETRIEVAL_MODE, Cell, JudgeMetric, Partial, Score, Ve
 
 NOT_ASKED = "not asked"
 JUDGES = ("judge_1", "judge_2")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReply:
+    """One asking: the prompt, and the fields of the reply, or why there is none that can be used."""
+
+    prompt: str
+    reply: Mapping[str, Any] | None
+    problem: str | None = None
+
+
+def why_unread(asked: JudgeReply | None) -> str | None:
+    """Why a judge's reply cannot be read; None of `asked` = it was not asked for."""
+    return NOT_ASKED if asked is None else asked.problem
 
 
 @dataclass(frozen=True, slots=True)
