@@ -25,7 +25,7 @@ from indexing.embedding import Encoded, embed_queries_timed
 from indexing.embedding.embedder import require_finite
 from indexing.engines.ranking import Ranked, Ranking, by_score
 from indexing.modes import MODES, check_request, depth_of, k_of
-from indexing.rerank.settings import seconds_on_passages
+from indexing.rerank.late_interaction import seconds_on_passages
 
 RERANK = "rerank"
 BATCH_SIZE = 256  # queries an engine sees at once; bounds the memory of a batch of thousands

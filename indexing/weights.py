@@ -12,9 +12,11 @@ from typing import IO
 
 from filelock import FileLock
 
-from arena.errors import UnknownNameError, WeightsError, storage_advice
+from arena.config.settings import EmbeddingConfig, RerankConfig
+from arena.errors import ConfigError, UnknownNameError, WeightsError, storage_advice
 from arena.files import replacing
 from indexing.files import Progress, silent, stamp, stamped_sha256
+from indexing.hub import fetch_repository, is_hub_name, repository_commit
 from indexing.sources import SOURCES, WEIGHTS, SourceError, WeightFile, Weights, WeightSource, WrongFileError
 
 BLOCK_BYTES = 1 << 20
@@ -57,6 +59,38 @@ def fetch(
             f"cannot store the weights {name!r} in {str(folder)!r}: {error}; {storage_advice(error)}"
         ) from error
     return _entry(weights, folder)
+
+
+def locate(
+    settings: EmbeddingConfig | RerankConfig,
+    section: str,
+    named: Mapping[str, str],
+    root: Path,
+    progress: Progress = silent,
+    *,
+    others: Sequence[str] = (),
+) -> tuple[Path, str]:
+    """The folder of the model that `settings` name, and the name it goes by in identities: nothing of this machine.
+
+    `section` of the config that they are. `named`: name -> the pinned weights it means; a folder may have such a name
+    only with a path. `others`: what else `model` may be, for messages. Raises as `fetch` and `fetch_repository` do, and
+    `ConfigError` for a revision of what is not on the hub.
+    """
+    model, revision = settings.model, settings.revision
+    folder = Path(model).expanduser()
+    if revision is not None and (model in named or folder.is_dir()):
+        raise ConfigError(f"{section} setting revision {revision!r} needs a model of the hub, not {model!r}")
+    if model in named:
+        return fetch(named[model], root, progress), named[model]
+    if folder.is_dir():
+        return folder, folder.resolve().name
+    if is_hub_name(model):
+        folder = fetch_repository(model, revision, root, progress)
+        return folder, f"{model}@{repository_commit(folder)}"
+    options = (*others, *named, "ORG/NAME of the hub", "a folder")
+    if "/" in model or "\\" in model:
+        raise WeightsError(f"no folder {model!r}: {section}.model is one of {', '.join(options)}")
+    raise UnknownNameError(f"{section} model", model, options)
 
 
 def list_models(root: Path, known: Mapping[str, Weights] = WEIGHTS) -> list[ListedModel]:

@@ -107,7 +107,11 @@ class EmbeddingConfig(Settings):
     max_length: int | None = Field(default=None, ge=1, description="Tokens read of a text; the rest is cut off.")
     dtype: Literal["float32", "float16", "bfloat16"] | None = None
     batch_size: int | None = Field(default=None, ge=1)
-    devices: tuple[str, ...] | None = Field(default=None, description="As torch names them: cpu, cuda:0, ...")
+    devices: tuple[str, ...] | None = Field(
+        default=None,
+        min_length=1,
+        description="As torch names them: cpu, cuda:0, ...; a copy of the model on each. None = all GPUs, or the CPU.",
+    )
     query_instruction: str | None = None
     passage_instruction: str | None = None
     multivectors: bool = False
@@ -172,7 +176,7 @@ class ChunkingConfig(Settings):
 class CalibratedThreshold(Settings):
     """A threshold and the reranker whose scores it was calibrated on."""
 
-    value: float
+    value: float = Field(allow_inf_nan=False)
     reranker: str
 
 
@@ -188,10 +192,12 @@ class RerankConfig(Settings):
     model: str = "late_interaction"
     revision: str | None = None
     threshold: float | CalibratedThreshold | Literal["default"] = "default"
-    max_length: int | None = Field(default=None, ge=1)
+    max_length: int | None = Field(default=None, ge=1, description="Tokens read of query and passage together.")
     dtype: Literal["float32", "float16", "bfloat16"] | None = None
-    batch_size: int | None = Field(default=None, ge=1)
-    devices: tuple[str, ...] | None = None
+    batch_size: int | None = Field(
+        default=None, ge=1, description="Pairs in one pass on one device, fewer where they are longer than 512 tokens."
+    )
+    devices: tuple[str, ...] | None = Field(default=None, min_length=1, description="As of the embedding model.")
     trust_remote_code: bool = Field(
         default=False, description="Let the model run code that lies beside its weights, or be pickled."
     )

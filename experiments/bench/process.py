@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.config import cache_dir
+from arena.config import EmbeddingConfig, cache_dir
 from arena.datasets.world import check_world, make_world
 from arena.protocols import SparseVector
 from arena.types import Document
@@ -34,7 +34,6 @@ from indexing.embedding import (
     BgeM3Encoder,
     CachedEncoder,
     EmbeddingCache,
-    EmbeddingSettings,
     Encoder,
     LaneEmbedder,
     SentenceTransformerEncoder,
@@ -147,7 +146,7 @@ SLICE = 256
 WIDE = 1024  # dimensions of bge-m3
 MUSIQUE = 21_100  # passages of MuSiQue's corpus
 MUSIQUE_WORDS = (40, 120)  # of a passage: about as long as MuSiQue's, whose mean is 80
-_SETTINGS = EmbeddingSettings(devices=("cpu",), batch_size=BATCH_SIZE, dtype="float32")
+_SETTINGS = EmbeddingConfig(devices=("cpu",), batch_size=BATCH_SIZE, dtype="float32")
 SYLLABLES = ("ka", "ro", "mi", "ten", "sul", "ver", "lo", "dan", "pri", "eth", "un", "gar")
 
 

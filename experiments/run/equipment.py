@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from arena.config import CalibratedThreshold, LLMSettings, RunConfig, cache_dir, cache_folder, fingerprint, qdrant_key
+from arena.config import LLMSettings, RerankConfig, RunConfig, cache_dir, cache_folder, fingerprint, qdrant_key
 from arena.errors import ConfigError
 from arena.leaderboard.validity import index_of, truncation_statement
 from arena.llm.opening import model_file
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from experiments.run.extras import EvaluatorKey
     from indexing.build import Index
     from indexing.chunking import ModelTokenizer
-    from indexing.embedding import EmbeddingSettings, IndexEmbedder
+    from indexing.embedding import IndexEmbedder
     from indexing.manifest import IndexManifest
     from indexing.opening import IndexPlan
-    from indexing.rerank import RerankSettings
     from indexing.retriever import IndexRetriever, OpenRetriever
     from strategies import Variant
 
@@ -116,13 +115,6 @@ def check_model(settings: LLMSettings) -> None:
         model_file(settings, Path)
 
 
-def embedding_settings(config: RunConfig) -> EmbeddingSettings:
-    """The embedding part of a config, as the index takes it."""
-    from indexing.embedding import EmbeddingSettings
-
-    return EmbeddingSettings(**config.embedding.model_dump())
-
-
 def embedder_of(
     config: RunConfig, reporter: Reporter, *, cached: bool = True, queries: Iterable[str] = ()
 ) -> IndexEmbedder:
@@ -134,7 +126,7 @@ def embedder_of(
 
     with reporter.bytes(f"downloading {config.embedding.model}") as advance:
         return open_embedder(
-            embedding_settings(config),
+            config.embedding,
             weights_root(),
             lambda done, total, label: advance(done, total or 0),
             cache_root=cache_dir() / "embeddings",
@@ -162,7 +154,7 @@ def model_tokenizer(config: RunConfig) -> ModelTokenizer:
     from indexing.chunking import ModelTokenizer
     from indexing.embedding.opening import locate_model
 
-    folder, _ = locate_model(embedding_settings(config), weights_root())
+    folder, _ = locate_model(config.embedding, weights_root())
     return ModelTokenizer(folder)
 
 
@@ -186,7 +178,7 @@ def ready_equipment(
 
     second = second_corpus(config, variants, dataset.documents)
     live = live_search(config, variants, reporter)
-    settings = rerank_settings(config)
+    settings = config.rerank
     embedder = embedder_of(config, reporter, queries=queries)
     models = Lock()
     evaluators = open_evaluators(variants, settings, embedder, weights_root(), reporter)
@@ -226,7 +218,7 @@ def planned_equipment(
 
     second = second_corpus(config, variants, dataset.documents)
     live = live_search(config, variants, reporter)
-    settings = rerank_settings(config)
+    settings = config.rerank
     embedder = Unembedding(embedder_of(config, reporter, cached=False))
     evaluators = open_evaluators(variants, settings, embedder, weights_root(), reporter)
     routers = open_routers(variants, embedder, Lock(), settings.devices)
@@ -272,7 +264,7 @@ def _second(
     """A retriever over another corpus, made like the first one and of the same models; and facts about its index."""
     from indexing.rerank.opening import LATE_INTERACTION
 
-    settings = rerank_settings(config)
+    settings = config.rerank
     index = ready_index(config, dataset.documents, embedder, reporter)
     if reranker is not None and settings.model == LATE_INTERACTION:
         reranker, _ = _reranker(settings, embedder, reporter, index)
@@ -346,22 +338,8 @@ def _index_identity(manifest: IndexManifest) -> dict[str, Any]:
     return identity
 
 
-def rerank_settings(config: RunConfig) -> RerankSettings:
-    """The rerank part of a config, as the reranker takes it."""
-    from indexing.rerank import CalibratedThreshold as Calibrated
-    from indexing.rerank import RerankSettings
-
-    threshold = config.rerank.threshold
-    if isinstance(threshold, CalibratedThreshold):
-        return RerankSettings(
-            **config.rerank.model_dump(exclude={"threshold"}),
-            threshold=Calibrated(threshold.value, threshold.reranker),
-        )
-    return RerankSettings(**config.rerank.model_dump(exclude={"threshold"}), threshold=threshold)
-
-
 def _reranker(
-    settings: RerankSettings, embedder: IndexEmbedder, reporter: Reporter, index: Index | None = None
+    settings: RerankConfig, embedder: IndexEmbedder, reporter: Reporter, index: Index | None = None
 ) -> tuple[Reranker, Reranking]:
     from indexing.rerank import open_reranker, resolve_threshold
 

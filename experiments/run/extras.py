@@ -7,12 +7,12 @@ threshold is refused where it was chosen on another judge's scores.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from arena.config import RunConfig
+from arena.config import RerankConfig, RunConfig
 from arena.datasets import load_corpus
 from arena.errors import ConfigError
 from arena.llm.providers import model_identity
@@ -25,7 +25,6 @@ from strategies import Variant
 
 if TYPE_CHECKING:
     from indexing.embedding import IndexEmbedder
-    from indexing.rerank import RerankSettings
     from indexing.retriever import OpenRetriever
     from indexing.routing import RouterFile
 
@@ -157,7 +156,7 @@ def evaluator_key(variant: Variant, run_reranker: str) -> EvaluatorKey | None:
 
 
 def open_evaluators(
-    variants: Sequence[Variant], rerank: RerankSettings, embedder: IndexEmbedder, weights_root: Path, reporter: Reporter
+    variants: Sequence[Variant], rerank: RerankConfig, embedder: IndexEmbedder, weights_root: Path, reporter: Reporter
 ) -> Mapping[EvaluatorKey, Evaluator]:
     """Every evaluator that the variants want, on the devices of `rerank`."""
     keys = dict.fromkeys(key for one in variants if (key := evaluator_key(one, rerank.model)))
@@ -165,7 +164,7 @@ def open_evaluators(
 
 
 def _open(
-    kind: str, model: str, rerank: RerankSettings, embedder: IndexEmbedder, weights_root: Path, reporter: Reporter
+    kind: str, model: str, rerank: RerankConfig, embedder: IndexEmbedder, weights_root: Path, reporter: Reporter
 ) -> Evaluator:
     if kind == "t5":
         from indexing.rerank.opening import T5Evaluator
@@ -174,7 +173,8 @@ def _open(
     from indexing.rerank import open_reranker
     from indexing.rerank.opening import RerankerEvaluator
 
-    settings = rerank if model == rerank.model else replace(rerank, model=model, revision=None, max_length=None)
+    another = {"model": model, "revision": None, "max_length": None}
+    settings = rerank if model == rerank.model else rerank.model_copy(update=another)
     with reporter.bytes(f"downloading {model}") as advance:
         progress = lambda done, total, label: advance(done, total or 0)  # noqa: E731
         return RerankerEvaluator(open_reranker(settings, embedder, weights_root, progress))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from indexing.embedding.bge_m3 import BgeM3Encoder
 from indexing.embedding.cache import CachedEncoder, EmbeddingCache
 from indexing.embedding.embedder import (
-    EmbeddingSettings,
     Encoded,
     Encoder,
     IndexEmbedder,
@@ -24,7 +23,6 @@ __all__ = [
     "BgeM3Encoder",
     "CachedEncoder",
     "EmbeddingCache",
-    "EmbeddingSettings",
     "Encoded",
     "Encoder",
     "IndexEmbedder",

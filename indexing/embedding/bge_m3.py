@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
 from arena.protocols import SparseVector, Vectors
 from indexing.embedding.devices import (
@@ -28,7 +29,6 @@ from indexing.embedding.devices import (
 )
 from indexing.embedding.embedder import (
     ENCODING,
-    EmbeddingSettings,
     Encoded,
     Identity,
     Provenance,
@@ -56,7 +56,7 @@ class BgeM3Encoder:
     default on a GPU, single precision on the CPU.
     """
 
-    def __init__(self, folder: Path, settings: EmbeddingSettings, *, name: str | None = None) -> None:
+    def __init__(self, folder: Path, settings: EmbeddingConfig, *, name: str | None = None) -> None:
         """`name` is the model's in its identity, the folder's where None.
 
         Raises `WeightsError` when the folder holds no loadable bge-m3, `ConfigError` when a setting does not fit it.

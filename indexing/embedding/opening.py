@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from threading import Lock
@@ -14,7 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from arena.errors import ConfigError, UnknownNameError, WeightsError
+from arena.config.settings import EmbeddingConfig
+from arena.errors import WeightsError
 from arena.files import read_json, write_whole
 from arena.identity import canonical_json, short_hash
 from arena.types import well_formed
@@ -24,7 +24,6 @@ from indexing.embedding.bge_m3 import BgeM3Encoder, is_bge_m3
 from indexing.embedding.cache import CachedEncoder
 from indexing.embedding.devices import chosen_devices, device_kind, folder_identity
 from indexing.embedding.embedder import (
-    EmbeddingSettings,
     Encoded,
     Encoder,
     Identity,
@@ -35,8 +34,7 @@ from indexing.embedding.embedder import (
 )
 from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 from indexing.files import Progress, silent
-from indexing.hub import fetch_repository, is_hub_name, repository_commit
-from indexing.weights import fetch
+from indexing.weights import locate
 
 NAMED: Mapping[str, str] = {
     "minilm": "all-minilm-l6-v2",
@@ -51,7 +49,7 @@ _OWN = (bge_m3, devices, embedder, sentence_transformer)
 
 
 def open_embedder(
-    settings: EmbeddingSettings,
+    settings: EmbeddingConfig,
     weights_root: Path,
     progress: Progress = silent,
     *,
@@ -172,13 +170,13 @@ class LateEncoder:
         return self._facts.truncated[digest]
 
 
-def _known_by(kind: str, folder: Path, settings: EmbeddingSettings, name: str) -> str:
+def _known_by(kind: str, folder: Path, settings: EmbeddingConfig, name: str) -> str:
     """A name for all that an encoder's identity follows from: files, settings, devices, libraries and our own code."""
     decisive: dict[str, Any] = {
         "kind": kind,
         "name": name,
         "files": folder_identity(folder, trust_remote_code=settings.trust_remote_code),
-        "settings": asdict(replace(settings, model="")),  # a path says nothing
+        "settings": settings.model_dump() | {"model": ""},  # a path says nothing
         "devices": chosen_devices(settings.devices),
         "libraries": {library: _version(library) for library in _LIBRARIES},
         "code": [hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest() for module in _OWN],
@@ -192,19 +190,6 @@ def _version(library: str) -> str | None:
     return None
 
 
-def locate_model(settings: EmbeddingSettings, weights_root: Path, progress: Progress = silent) -> tuple[Path, str]:
-    """The folder of the model and the name it goes by in identities, which says nothing of this machine."""
-    model = settings.model
-    folder = Path(model).expanduser()
-    if model in NAMED and settings.revision is None:
-        return fetch(NAMED[model], weights_root, progress), NAMED[model]
-    if settings.revision is not None and (model in NAMED or folder.is_dir()):
-        raise ConfigError(f"embedding setting revision {settings.revision!r} needs a model of the hub, not {model!r}")
-    if folder.is_dir():
-        return folder, folder.resolve().name
-    if is_hub_name(model):
-        folder = fetch_repository(model, settings.revision, weights_root, progress)
-        return folder, f"{model}@{repository_commit(folder)}"
-    if "/" in model or "\\" in model:
-        raise WeightsError(f"no folder {model!r}: give one that holds a model, a name of the hub, or minilm or bge-m3")
-    raise UnknownNameError("embedding model", model, [*NAMED, "ORG/NAME of the hub", "a folder"])
+def locate_model(settings: EmbeddingConfig, weights_root: Path, progress: Progress = silent) -> tuple[Path, str]:
+    """See `locate`."""
+    return locate(settings, "embedding", NAMED, weights_root, progress)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
 from indexing.bm25 import Bm25
 from indexing.embedding.devices import (
@@ -26,7 +27,6 @@ from indexing.embedding.devices import (
 )
 from indexing.embedding.embedder import (
     ENCODING,
-    EmbeddingSettings,
     Encoded,
     Identity,
     LaneEmbedder,
@@ -55,7 +55,7 @@ class SentenceTransformerEncoder:
     `multivectors`, the vectors of all tokens, framing ones included, come from the same pass.
     """
 
-    def __init__(self, folder: Path, settings: EmbeddingSettings, *, name: str | None = None) -> None:
+    def __init__(self, folder: Path, settings: EmbeddingConfig, *, name: str | None = None) -> None:
         """`name` is the model's in its identity, the folder's where None.
 
         Raises `WeightsError` when the folder holds no loadable model, `ConfigError` when a setting does not fit it.
@@ -174,7 +174,7 @@ class MiniLMEmbedder(LaneEmbedder):
         """Load the model. Raises as `SentenceTransformerEncoder` does."""
         devices = None if device is None else (device,)
         super().__init__(
-            SentenceTransformerEncoder(folder, EmbeddingSettings(devices=devices, batch_size=batch_size)), Bm25()
+            SentenceTransformerEncoder(folder, EmbeddingConfig(devices=devices, batch_size=batch_size)), Bm25()
         )
 
 
@@ -182,7 +182,7 @@ def _tokens(measured: _Measured) -> int:
     return measured[1]
 
 
-def _load(folder: Path, dtype: str, settings: EmbeddingSettings) -> SentenceTransformer:
+def _load(folder: Path, dtype: str, settings: EmbeddingConfig) -> SentenceTransformer:
     """A folder of sentence-transformers, or one of transformers alone, whose token vectors are pooled here."""
     if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
         raise WeightsError(
@@ -203,7 +203,7 @@ def _load(folder: Path, dtype: str, settings: EmbeddingSettings) -> SentenceTran
         raise WeightsError(f"no loadable embedding model in {str(folder)!r}: {error}; {FETCH}") from error
 
 
-def _modules(folder: Path, kinds: Mapping[str, Any], settings: EmbeddingSettings) -> list[Any]:
+def _modules(folder: Path, kinds: Mapping[str, Any], settings: EmbeddingConfig) -> list[Any]:
     """Transformer and pooling over a folder that has no list of modules."""
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 

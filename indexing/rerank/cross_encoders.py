@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.config.settings import RerankConfig
 from arena.errors import ConfigError, WeightsError
 from arena.types import Passage, well_formed
 from indexing.chunking import indexed_text
@@ -31,7 +32,6 @@ from indexing.embedding.devices import (
     token_bounded,
     tokens_read,
 )
-from indexing.rerank.settings import RerankSettings
 
 if TYPE_CHECKING:
     import torch
@@ -134,7 +134,7 @@ class FlagCrossEncoder:
     `max_length`, then the passage to what is left. Half precision is the default on a GPU, single on the CPU.
     """
 
-    def __init__(self, folder: Path, settings: RerankSettings, *, name: str | None = None) -> None:
+    def __init__(self, folder: Path, settings: RerankConfig, *, name: str | None = None) -> None:
         """`name` is the model's in its identity, the folder's where None.
 
         Raises `WeightsError` when the folder holds no loadable model, `ConfigError` when a setting does not fit it.
@@ -243,7 +243,7 @@ class SentenceCrossEncoder:
     Single precision is the default everywhere.
     """
 
-    def __init__(self, folder: Path, settings: RerankSettings, *, name: str | None = None) -> None:
+    def __init__(self, folder: Path, settings: RerankConfig, *, name: str | None = None) -> None:
         """`name` is the model's in its identity, the folder's where None.
 
         Raises `WeightsError` when the folder holds no loadable model, `ConfigError` when a setting does not fit it.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from arena.errors import ConfigError
-from arena.protocols import Vectors
+from arena.protocols import Reranker, Vectors
 from arena.types import Passage, well_formed
 from indexing.chunking import indexed_text
 from indexing.embedding import Encoder, IndexEmbedder
@@ -196,3 +196,18 @@ def _identity(tokens: Identity) -> Identity:
         "normalisation": "mean over query tokens",
         "passage_text": PASSAGE_TEXT,
     }
+
+
+@runtime_checkable
+class EncodesPassages(Protocol):
+    """A reranker that encodes passages apart from queries, on first use, and keeps what it made."""
+
+    @property
+    def passage_seconds(self) -> float:
+        """Seconds spent so far, inside `score`, on encoding passages; never falls."""
+        ...
+
+
+def seconds_on_passages(reranker: Reranker) -> float:
+    """Seconds this reranker has spent so far on passages alone; 0 for one that reads pairs."""
+    return reranker.passage_seconds if isinstance(reranker, EncodesPassages) else 0.0

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.errors import ConfigError, UnknownNameError, WeightsError
+from arena.config.settings import CalibratedThreshold, EmbeddingConfig, RerankConfig
+from arena.errors import ConfigError, WeightsError
 from arena.protocols import Reranker
 from arena.types import Passage, well_formed
-from indexing.embedding import EmbeddingSettings, IndexEmbedder, SentenceTransformerEncoder
+from indexing.embedding import IndexEmbedder, SentenceTransformerEncoder
 from indexing.embedding.devices import (
     FETCH,
     chosen_devices,
@@ -27,20 +28,19 @@ from indexing.embedding.devices import (
     token_bounded,
 )
 from indexing.files import Progress, silent
-from indexing.hub import fetch_repository, is_hub_name, repository_commit
 from indexing.opening import Index
 from indexing.rerank.cross_encoders import BGE_RERANKER, FlagCrossEncoder, SentenceCrossEncoder, score_all, steady
 from indexing.rerank.late_interaction import EmbedderTokens, EncoderTokens, LateInteraction, StoredLateInteraction
-from indexing.rerank.settings import RerankSettings
-from indexing.weights import fetch
+from indexing.weights import fetch, locate
 
 LATE_INTERACTION = "late_interaction"
 MINILM = "all-minilm-l6-v2"
-KNOWN = (LATE_INTERACTION, BGE_RERANKER, "ORG/NAME of the hub", "a folder")
+NAMED = {BGE_RERANKER: BGE_RERANKER}
+"""Names of the pinned weights of rerankers."""
 
 
 def open_reranker(
-    settings: RerankSettings,
+    settings: RerankConfig,
     embedder: IndexEmbedder,
     weights_root: Path,
     progress: Progress = silent,
@@ -56,21 +56,21 @@ def open_reranker(
     """
     if settings.model == LATE_INTERACTION:
         return _late_interaction(settings, embedder, weights_root, progress, index)
-    folder, name = _locate(settings, weights_root, progress)
+    folder, name = locate(settings, "rerank", NAMED, weights_root, progress, others=(LATE_INTERACTION,))
     if PurePath(settings.model).name == BGE_RERANKER:
         return FlagCrossEncoder(folder, settings, name=BGE_RERANKER)
     return SentenceCrossEncoder(folder, settings, name=name)
 
 
 def _late_interaction(
-    settings: RerankSettings, embedder: IndexEmbedder, weights_root: Path, progress: Progress, index: Index | None
+    settings: RerankConfig, embedder: IndexEmbedder, weights_root: Path, progress: Progress, index: Index | None
 ) -> Reranker:
     if settings.revision is not None:
         raise ConfigError(f"rerank setting revision {settings.revision!r} needs a model of the hub")
     if embedder.embed_queries(["a"]).multi is not None:
         _refuse_model_settings(settings, embedder)
         return LateInteraction(EmbedderTokens(embedder)) if index is None else StoredLateInteraction(index, embedder)
-    how = EmbeddingSettings(
+    how = EmbeddingConfig(
         max_length=settings.max_length,
         batch_size=settings.batch_size,
         dtype=settings.dtype,
@@ -81,7 +81,7 @@ def _late_interaction(
     return LateInteraction(EncoderTokens(encoder))
 
 
-def _refuse_model_settings(settings: RerankSettings, embedder: IndexEmbedder) -> None:
+def _refuse_model_settings(settings: RerankConfig, embedder: IndexEmbedder) -> None:
     """Raise `ConfigError` for settings of a model, where no model is loaded that they could apply to."""
     names = ("max_length", "batch_size", "dtype", "devices")
     given = [f"{name} {value!r}" for name in names if (value := getattr(settings, name)) is not None]
@@ -92,23 +92,22 @@ def _refuse_model_settings(settings: RerankSettings, embedder: IndexEmbedder) ->
         )
 
 
-def _locate(settings: RerankSettings, weights_root: Path, progress: Progress) -> tuple[Path, str]:
-    """The folder of the model and the name it goes by in identities, which says nothing of this machine."""
-    model = settings.model
-    folder = Path(model).expanduser()
-    named = model == BGE_RERANKER
-    if settings.revision is not None and (named or folder.is_dir()):
-        raise ConfigError(f"rerank setting revision {settings.revision!r} needs a model of the hub, not {model!r}")
-    if named:
-        return fetch(model, weights_root, progress), model
-    if folder.is_dir():
-        return folder, folder.resolve().name
-    if is_hub_name(model):
-        folder = fetch_repository(model, settings.revision, weights_root, progress)
-        return folder, f"{model}@{repository_commit(folder)}"
-    if "/" in model or "\\" in model:
-        raise WeightsError(f"no folder {model!r}: give one that holds a cross-encoder, or one of {', '.join(KNOWN)}")
-    raise UnknownNameError("reranker", model, KNOWN)
+def resolve_threshold(settings: RerankConfig, reranker: Reranker) -> float | None:
+    """The score below which this reranker's candidates are dropped; None drops none.
+
+    Raises `ConfigError`, naming both, for a threshold that was calibrated for another reranker.
+    """
+    threshold = settings.threshold
+    if isinstance(threshold, CalibratedThreshold):
+        model = reranker.identity["model"]
+        if threshold.reranker != model:
+            raise ConfigError(
+                f"threshold {threshold.value!r} was calibrated for reranker {threshold.reranker!r} and says nothing "
+                f"about the scores of {model!r}: calibrate it for that one, use {threshold.reranker!r}, "
+                "or set a plain number to insist"
+            )
+        return threshold.value
+    return reranker.default_threshold if threshold == "default" else threshold
 
 
 MAX_LENGTH = 512

@@ -10,6 +10,9 @@ from pydantic import BaseModel, ValidationError
 from arena.config import LLMSettings, RunConfig, api_key, fingerprint, load_config, parse_settings, validate_config
 from arena.errors import ConfigError, content_problems
 
+OUT_OF_RANGE = {"max_length": 0, "batch_size": -1, "dtype": "int8", "devices": []}
+"""Of what an embedding model and a reranker are both told."""
+
 
 @pytest.mark.parametrize(
     ("values", "message"),
@@ -33,6 +36,10 @@ from arena.errors import ConfigError, content_problems
         ({"index": {"url": "http://127.0.0.1:6333"}}, "url and path are for engine 'server'"),
         ({"retrieval": {"fusion": "dbsf", "lane_weights": [1, 2]}}, "lane_weights are for fusion 'rrf'"),
         ({"retrieval": {"lane_weights": [0, 1]}}, "must both be above 0"),
+        *(({"embedding": {name: value}}, f"'embedding.{name}' is") for name, value in OUT_OF_RANGE.items()),
+        *(({"rerank": {name: value}}, f"'rerank.{name}' is") for name, value in OUT_OF_RANGE.items()),
+        ({"embedding": {"pooling": "max"}}, "'embedding.pooling' is 'max'"),
+        ({"embedding": {"distance": "l2"}}, "'embedding.distance' is 'l2'"),
         ({"chunking": {"tokens": 8, "overlap": 8}}, "overlap 8 needs tokens greater than itself"),
         *(
             ({"rerank": {"threshold": value}}, "is no threshold: write default, a number, or")

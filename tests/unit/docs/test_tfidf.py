@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arena.config.settings import EmbeddingConfig
 from docs.build.seed_systems import write_tfidf
-from indexing.embedding.embedder import EmbeddingSettings
 from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 
 MANY_WORDS = " ".join(f"word{number}" for number in range(500))
@@ -18,7 +18,7 @@ TEXTS = ["the river Tarn the", "the river Ane", "the ship", "the old ship Selm",
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformerEncoder:
     folder = tmp_path_factory.mktemp("tfidf") / "encoder"
     write_tfidf(folder, TEXTS)
-    return SentenceTransformerEncoder(folder, EmbeddingSettings(multivectors=True))
+    return SentenceTransformerEncoder(folder, EmbeddingConfig(multivectors=True))
 
 
 def test_a_text_is_its_words_weighed_by_how_rare_they_are(encoder: SentenceTransformerEncoder) -> None:

@@ -10,13 +10,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from arena.config.settings import EmbeddingConfig, RerankConfig
 from arena.errors import WeightsError
-from indexing.embedding import EmbeddingSettings, SentenceTransformerEncoder
+from indexing.embedding import SentenceTransformerEncoder
 from indexing.embedding.bge_m3 import BgeM3Encoder
 from indexing.embedding.devices import folder_identity
 from indexing.rerank.cross_encoders import FlagCrossEncoder, SentenceCrossEncoder
 from indexing.rerank.opening import T5Evaluator
-from indexing.rerank.settings import RerankSettings
 from tests.tiny_models import build_tiny_bge_m3, build_tiny_minilm, build_tiny_reranker
 from tests.tiny_t5 import build_tiny_t5
 
@@ -26,11 +26,11 @@ Opener = Callable[[Path], object]
 OPENERS: dict[str, tuple[Builder, Opener]] = {
     "sentence-transformers": (
         build_tiny_minilm,
-        lambda folder: SentenceTransformerEncoder(folder, EmbeddingSettings(devices=CPU)),
+        lambda folder: SentenceTransformerEncoder(folder, EmbeddingConfig(devices=CPU)),
     ),
-    "bge-m3": (build_tiny_bge_m3, lambda folder: BgeM3Encoder(folder, EmbeddingSettings(devices=CPU))),
-    "cross-encoder": (build_tiny_reranker, lambda folder: SentenceCrossEncoder(folder, RerankSettings(devices=CPU))),
-    "flag reranker": (build_tiny_reranker, lambda folder: FlagCrossEncoder(folder, RerankSettings(devices=CPU))),
+    "bge-m3": (build_tiny_bge_m3, lambda folder: BgeM3Encoder(folder, EmbeddingConfig(devices=CPU))),
+    "cross-encoder": (build_tiny_reranker, lambda folder: SentenceCrossEncoder(folder, RerankConfig(devices=CPU))),
+    "flag reranker": (build_tiny_reranker, lambda folder: FlagCrossEncoder(folder, RerankConfig(devices=CPU))),
     "t5 evaluator": (build_tiny_t5, lambda folder: T5Evaluator(folder, devices=CPU)),
 }
 SPY = "import pathlib\npathlib.Path({mark!r}).write_text('it ran')\nfrom sentence_transformers.models import Pooling\n"
@@ -80,7 +80,7 @@ def test_code_that_is_trusted_runs_and_is_in_the_identity(tmp_path: Path) -> Non
     modules = json.loads((folder / "modules.json").read_text())
     modules[-1]["type"] = "own_module.Own"
     (folder / "modules.json").write_text(json.dumps(modules))
-    trusting = EmbeddingSettings(devices=CPU, trust_remote_code=True)
+    trusting = EmbeddingConfig(devices=CPU, trust_remote_code=True)
     encoder = SentenceTransformerEncoder(folder, trusting)
     assert mark.exists()
     sha256 = encoder.identity["code_sha256"]

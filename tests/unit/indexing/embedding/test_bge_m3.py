@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
-from indexing.embedding import BgeM3Encoder, EmbeddingSettings, Encoded, open_embedder
+from indexing.embedding import BgeM3Encoder, Encoded, open_embedder
 from tests.passes import watched_passes
 from tests.tiny_models import MAX_LENGTH, WIDTH, build_tiny_bge_m3
 
@@ -32,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def load(folder: Path, **settings: Any) -> BgeM3Encoder:
-    return BgeM3Encoder(folder, EmbeddingSettings(**({"devices": CPU} | settings)))
+    return BgeM3Encoder(folder, EmbeddingConfig(**({"devices": CPU} | settings)))
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +220,7 @@ def test_a_device_that_is_not_there_is_named(folder: Path) -> None:
 
 
 def test_a_folder_with_its_heads_is_run_as_bge_m3(folder: Path, tmp_path: Path, encoder: BgeM3Encoder) -> None:
-    embedder = open_embedder(EmbeddingSettings(str(folder), devices=CPU), tmp_path)
+    embedder = open_embedder(EmbeddingConfig(model=str(folder), devices=CPU), tmp_path)
     assert embedder.identity == {**encoder.identity, "sparse": "lexical weights of the model"}
     assert not embedder.sparse_idf
     embedded = embedder.embed_queries(["a ship"])

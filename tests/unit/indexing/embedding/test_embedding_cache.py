@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
 from arena.protocols import SparseVector
-from indexing.embedding import CachedEncoder, EmbeddingCache, EmbeddingSettings, Encoded, MiniLMEmbedder, open_embedder
+from indexing.embedding import CachedEncoder, EmbeddingCache, Encoded, MiniLMEmbedder, open_embedder
 from indexing.embedding.cache import FORMAT, Kept, pack, unpack
 from indexing.embedding.embedder import ENCODING
 from tests.counting_encoder import CountingEncoder
@@ -280,7 +281,7 @@ def test_an_entry_is_little_more_than_its_numbers() -> None:
 def test_a_cached_embedder_embeds_like_the_bare_one(
     embedder: MiniLMEmbedder, tiny_folder: Path, tmp_path: Path
 ) -> None:
-    settings = EmbeddingSettings(str(tiny_folder), devices=("cpu",))
+    settings = EmbeddingConfig(model=str(tiny_folder), devices=("cpu",))
     texts = ["a ship", "the river that rises near the hill town", "of the", ""]
     expected, queries = embedder.fitted(texts).embed_passages(texts), embedder.embed_queries(texts)
     for _ in range(2):
@@ -293,7 +294,9 @@ def test_a_cached_embedder_embeds_like_the_bare_one(
 
 
 def test_the_average_length_of_a_corpus_is_not_kept(tiny_folder: Path, tmp_path: Path) -> None:
-    kept = open_embedder(EmbeddingSettings(str(tiny_folder), devices=("cpu",)), tmp_path, cache_root=tmp_path / "cache")
+    kept = open_embedder(
+        EmbeddingConfig(model=str(tiny_folder), devices=("cpu",)), tmp_path, cache_root=tmp_path / "cache"
+    )
     texts = ["old ship", "old harbour at the river near the town"]
     alone = kept.fitted(texts[:1]).embed_passages(texts[:1])
     among = kept.fitted(texts).embed_passages(texts[:1])

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
 from arena.protocols import Embedding, SparseVector
-from indexing.embedding import EmbeddingSettings, SentenceTransformerEncoder
+from indexing.embedding import SentenceTransformerEncoder
 from indexing.embedding.bge_m3 import BgeM3Encoder
 from indexing.embedding.embedder import PRESETS, with_preset
 from indexing.engines import ENGINES, Engine
@@ -37,7 +38,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def encoded(folder: Path, **settings: Any) -> np.ndarray[Any, np.dtype[np.float32]]:
-    chosen = EmbeddingSettings(devices=("cpu",), max_length=32, **settings)
+    chosen = EmbeddingConfig(devices=("cpu",), max_length=32, **settings)
     return SentenceTransformerEncoder(folder, chosen, name="model").passages(TEXTS).dense
 
 
@@ -61,7 +62,7 @@ def test_vectors_keep_their_length_where_they_are_not_normalised(listed: Path, p
 
 def test_what_was_set_is_in_the_identity_and_nothing_else(listed: Path) -> None:
     def identity(**settings: Any) -> dict[str, Any]:
-        return dict(SentenceTransformerEncoder(listed, EmbeddingSettings(devices=("cpu",), **settings)).identity)
+        return dict(SentenceTransformerEncoder(listed, EmbeddingConfig(devices=("cpu",), **settings)).identity)
 
     usual = identity()
     assert not {"pooling", "normalize", "distance"} & set(usual)
@@ -70,17 +71,17 @@ def test_what_was_set_is_in_the_identity_and_nothing_else(listed: Path) -> None:
 
 
 def test_a_known_model_is_used_as_its_authors_say_unless_set_otherwise() -> None:
-    preset = with_preset(EmbeddingSettings(), "facebook/contriever-msmarco@0123abcd")
+    preset = with_preset(EmbeddingConfig(), "facebook/contriever-msmarco@0123abcd")
     assert (preset.pooling, preset.normalize, preset.distance) == ("mean", False, "dot")
-    assert with_preset(EmbeddingSettings(normalize=True), "contriever").normalize is True
-    assert with_preset(EmbeddingSettings(), "intfloat/e5-base-v2").query_instruction == "query: "
-    assert with_preset(EmbeddingSettings(query_instruction=""), "intfloat/e5-base-v2").query_instruction == ""
-    assert with_preset(EmbeddingSettings(), "all-minilm-l6-v2") == EmbeddingSettings()
-    assert all(EmbeddingSettings(pooling=one.pooling, distance=one.distance) for one in PRESETS.values())
+    assert with_preset(EmbeddingConfig(normalize=True), "contriever").normalize is True
+    assert with_preset(EmbeddingConfig(), "intfloat/e5-base-v2").query_instruction == "query: "
+    assert with_preset(EmbeddingConfig(query_instruction=""), "intfloat/e5-base-v2").query_instruction == ""
+    assert with_preset(EmbeddingConfig(), "all-minilm-l6-v2") == EmbeddingConfig()
+    assert all(EmbeddingConfig(pooling=one.pooling, distance=one.distance) for one in PRESETS.values())
 
 
 def test_a_preset_counts_when_the_folder_is_opened(plain: Path) -> None:
-    identity = SentenceTransformerEncoder(plain, EmbeddingSettings(devices=("cpu",), max_length=32)).identity
+    identity = SentenceTransformerEncoder(plain, EmbeddingConfig(devices=("cpu",), max_length=32)).identity
     assert (identity["model"], identity["distance"], identity["normalize"]) == ("contriever-msmarco", "dot", "no")
 
 
@@ -112,16 +113,10 @@ def test_the_distance_is_known_when_the_shard_is_opened_again(tmp_path: Path) ->
     again.close()
 
 
-@pytest.mark.parametrize("wrong", [{"pooling": "max"}, {"distance": "l2"}])
-def test_what_is_none_of_them_is_refused(wrong: dict[str, str]) -> None:
-    with pytest.raises(ConfigError, match="is one of"):
-        EmbeddingSettings(**wrong)  # type: ignore[arg-type]
-
-
 def test_bge_m3_has_its_own(tmp_path: Path) -> None:
     folder = build_tiny_bge_m3(tmp_path / "model")
     with pytest.raises(ConfigError, match="pooling does not fit bge-m3"):
-        BgeM3Encoder(folder, EmbeddingSettings(devices=("cpu",), pooling="mean"))
+        BgeM3Encoder(folder, EmbeddingConfig(devices=("cpu",), pooling="mean"))
 
 
 def test_a_folder_that_is_no_model_says_what_it_lacks(plain: Path, tmp_path: Path) -> None:

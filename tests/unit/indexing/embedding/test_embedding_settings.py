@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, UnknownNameError, WeightsError
 from indexing.embedding import (
-    EmbeddingSettings,
     LaneEmbedder,
     MiniLMEmbedder,
     SentenceTransformerEncoder,
@@ -28,7 +28,7 @@ TEXTS = ["a ship", "the river that rises near the hill town", "", "x y z " * 40,
 
 
 def load(folder: Path, **settings: Any) -> SentenceTransformerEncoder:
-    return SentenceTransformerEncoder(folder, EmbeddingSettings(**({"devices": ("cpu",)} | settings)))
+    return SentenceTransformerEncoder(folder, EmbeddingConfig(**({"devices": ("cpu",)} | settings)))
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +40,6 @@ def prompted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"max_length": 0}, {"batch_size": -1}, {"dtype": "float8"}, {"devices": ()}],
-)
-def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match=next(iter(settings))):
-        EmbeddingSettings(**settings)
-
-
 def test_names_mean_pinned_weights() -> None:
     assert NAMED["minilm"] == NAMED["all-minilm-l6-v2"]
     assert all(WEIGHTS[name].purpose == "embedding" for name in NAMED.values())
@@ -56,24 +47,24 @@ def test_names_mean_pinned_weights() -> None:
 
 def test_a_folder_without_a_model_is_a_message(tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match=r"no model weights in .*`arena models fetch`"):
-        open_embedder(EmbeddingSettings(str(tmp_path)), tmp_path)
+        open_embedder(EmbeddingConfig(model=str(tmp_path)), tmp_path)
 
 
 def test_an_unknown_name_offers_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'bge-m3'"):
-        open_embedder(EmbeddingSettings("bge-m4"), tmp_path)
+        open_embedder(EmbeddingConfig(model="bge-m4"), tmp_path)
 
 
 def test_a_folder_that_is_not_there_is_a_message(tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match="no folder"):
-        open_embedder(EmbeddingSettings(str(tmp_path / "nowhere")), tmp_path)
+        open_embedder(EmbeddingConfig(model=str(tmp_path / "nowhere")), tmp_path)
     with pytest.raises(WeightsError, match=r"no folder '\./nowhere'"):
-        open_embedder(EmbeddingSettings("./nowhere"), tmp_path)
+        open_embedder(EmbeddingConfig(model="./nowhere"), tmp_path)
 
 
 @pytest.mark.parametrize("model", ["minilm", "bge-m3", "FOLDER"])
 def test_a_revision_is_for_the_hub(model: str, tmp_path: Path) -> None:
-    settings = EmbeddingSettings(str(tmp_path) if model == "FOLDER" else model, revision="main")
+    settings = EmbeddingConfig(model=str(tmp_path) if model == "FOLDER" else model, revision="main")
     with pytest.raises(ConfigError, match="revision 'main' needs a model of the hub"):
         locate_model(settings, tmp_path)
 
@@ -81,7 +72,7 @@ def test_a_revision_is_for_the_hub(model: str, tmp_path: Path) -> None:
 def test_the_name_in_an_identity_says_nothing_of_this_machine(tiny_folder: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(tiny_folder, tmp_path / tiny_folder.name)
     identities = [
-        open_embedder(EmbeddingSettings(str(folder), devices=("cpu",)), tmp_path).identity
+        open_embedder(EmbeddingConfig(model=str(folder), devices=("cpu",)), tmp_path).identity
         for folder in (tiny_folder, copy)
     ]
     assert identities[0] == identities[1]

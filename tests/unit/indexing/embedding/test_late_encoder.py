@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
-from indexing.embedding import BgeM3Encoder, EmbeddingSettings, Encoder, SentenceTransformerEncoder, open_embedder
+from indexing.embedding import BgeM3Encoder, Encoder, SentenceTransformerEncoder, open_embedder
 from indexing.embedding.opening import LateEncoder
 from tests.counting_encoder import CountingEncoder
 from tests.tiny_models import build_tiny_bge_m3, build_tiny_minilm
@@ -48,8 +49,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def settings_of(folder: Path, **settings: Any) -> EmbeddingSettings:
-    return EmbeddingSettings(str(folder), devices=("cpu",), **settings)
+def settings_of(folder: Path, **settings: Any) -> EmbeddingConfig:
+    return EmbeddingConfig(model=str(folder), devices=("cpu",), **settings)
 
 
 @pytest.mark.parametrize("name", ["minilm", "prompted", "plain", "bge-m3"])
@@ -116,7 +117,7 @@ def test_what_is_wrong_with_a_folder_is_said_before_anything_is_asked(folders: d
 
 
 def test_a_named_device_is_looked_for_at_once(folders: dict[str, Path], tmp_path: Path) -> None:
-    settings = EmbeddingSettings(str(folders["minilm"]), devices=("cuda:77",))
+    settings = EmbeddingConfig(model=str(folders["minilm"]), devices=("cuda:77",))
     with pytest.raises(ConfigError, match="cuda:77"):
         open_embedder(settings, tmp_path, cache_root=tmp_path / "cache")
 

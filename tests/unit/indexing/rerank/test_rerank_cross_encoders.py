@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arena.config.settings import RerankConfig
 from arena.errors import ConfigError, UnknownNameError, WeightsError
 from arena.types import Passage
-from indexing.rerank import FlagCrossEncoder, RerankSettings, SentenceCrossEncoder, open_reranker
+from indexing.rerank import FlagCrossEncoder, SentenceCrossEncoder, open_reranker
 from indexing.rerank.cross_encoders import BGE_RERANKER, bounded_batch_size
 from tests.letter_embedder import LetterEmbedder
 from tests.tiny_models import build_tiny_reranker
@@ -22,7 +23,7 @@ QUERIES = ["who governs the town", "ship", "when was the river bridged " * 20, "
 TEXTS = ["a river near the hill", "the old harbour and the ships of 1871 " * 9, "glass", "", "the school", "a town"]
 PASSAGES = [Passage(f"p{at}", f"p{at}", "Title" if at % 2 else "", text, 0, len(text)) for at, text in enumerate(TEXTS)]
 CANDIDATES = [PASSAGES, PASSAGES[:2], PASSAGES[1:5], PASSAGES[::-1]]
-CPU = RerankSettings(devices=("cpu",))
+CPU = RerankConfig(devices=("cpu",))
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +89,7 @@ def test_a_batch_changes_no_score(kind: Kind, folder: Path) -> None:
     reranker = kind(folder, CPU)
     together = reranker.score(QUERIES, CANDIDATES)
     for batch_size in (1, 3, 7):
-        small = kind(folder, RerankSettings(devices=("cpu",), batch_size=batch_size))
+        small = kind(folder, RerankConfig(devices=("cpu",), batch_size=batch_size))
         np.testing.assert_allclose(flat(small.score(QUERIES, CANDIDATES)), flat(together), atol=1e-5)
     for query, passages, row in zip(QUERIES, CANDIDATES, together, strict=True):
         for passage, score in zip(passages, row, strict=True):
@@ -96,14 +97,14 @@ def test_a_batch_changes_no_score(kind: Kind, folder: Path) -> None:
 
 
 def test_batches_cut_across_queries_and_each_pair_is_seen_once(kind: Kind, folder: Path) -> None:
-    reranker = kind(folder, RerankSettings(devices=("cpu",), batch_size=6))
+    reranker = kind(folder, RerankConfig(devices=("cpu",), batch_size=6))
     with counted_passes() as rows:
         reranker.score(QUERIES, CANDIDATES)
     assert rows == [6, 6, 6]
 
 
 def test_several_devices_share_the_work(kind: Kind, folder: Path) -> None:
-    two = kind(folder, RerankSettings(devices=("cpu", "cpu")))
+    two = kind(folder, RerankConfig(devices=("cpu", "cpu")))
     with counted_passes() as rows:
         found = two.score(QUERIES, CANDIDATES)
     assert sorted(rows) == [9, 9]
@@ -124,8 +125,8 @@ def test_half_a_character_is_no_crash(kind: Kind, folder: Path) -> None:
 def test_what_can_change_a_score_is_in_the_identity(kind: Kind, folder: Path, tmp_path: Path) -> None:
     base = kind(folder, CPU, name="x").identity
     changed = {
-        "dtype": kind(folder, RerankSettings(devices=("cpu",), dtype="bfloat16"), name="x"),
-        "max_length_tokens": kind(folder, RerankSettings(devices=("cpu",), max_length=32), name="x"),
+        "dtype": kind(folder, RerankConfig(devices=("cpu",), dtype="bfloat16"), name="x"),
+        "max_length_tokens": kind(folder, RerankConfig(devices=("cpu",), max_length=32), name="x"),
         "weights_sha256": kind(build_tiny_reranker(tmp_path / "other", seed=1), CPU, name="x"),
         "model": kind(folder, CPU),
     }
@@ -133,11 +134,11 @@ def test_what_can_change_a_score_is_in_the_identity(kind: Kind, folder: Path, tm
         differing = {name for name in base if base[name] != other.identity[name]}
         assert differing - {"config_sha256"} == {key}  # two trainings of a tokenizer differ in the last digit
     assert (base["max_length_tokens"], base["device"], base["dtype"]) == (64, "cpu", "float32")
-    assert kind(folder, RerankSettings(devices=("cpu",), batch_size=2), name="x").identity == base
+    assert kind(folder, RerankConfig(devices=("cpu",), batch_size=2), name="x").identity == base
 
 
 def test_a_numbered_cpu_is_a_cpu(kind: Kind, folder: Path) -> None:
-    numbered = kind(folder, RerankSettings(devices=("cpu:0",)))
+    numbered = kind(folder, RerankConfig(devices=("cpu:0",)))
     assert numbered.identity == kind(folder, CPU).identity
     with counted_passes() as rows:
         numbered.score(["ship"] * 40, [PASSAGES[:1]] * 40)
@@ -150,7 +151,7 @@ def test_long_pairs_go_in_smaller_batches() -> None:
 
 
 def test_half_precision_is_near(kind: Kind, folder: Path) -> None:
-    half = kind(folder, RerankSettings(devices=("cpu",), dtype="bfloat16"))
+    half = kind(folder, RerankConfig(devices=("cpu",), dtype="bfloat16"))
     np.testing.assert_allclose(
         flat(half.score(QUERIES, CANDIDATES)), flat(kind(folder, CPU).score(QUERIES, CANDIDATES)), atol=0.05
     )
@@ -163,7 +164,7 @@ def test_the_threshold_belongs_to_one_model(folder: Path) -> None:
 
 
 def test_a_long_query_leaves_room_for_the_passage(folder: Path) -> None:
-    reranker = FlagCrossEncoder(folder, RerankSettings(devices=("cpu",), max_length=32))
+    reranker = FlagCrossEncoder(folder, RerankConfig(devices=("cpu",), max_length=32))
     first, second = reranker.score([QUERIES[2]], [[PASSAGES[0], PASSAGES[2]]])[0]
     assert first != second
 
@@ -171,7 +172,7 @@ def test_a_long_query_leaves_room_for_the_passage(folder: Path) -> None:
 @pytest.mark.parametrize(("length", "message"), [(65, "more than the 64 tokens"), (8, "no room for a pair")])
 def test_a_length_that_does_not_fit_is_refused(kind: Kind, folder: Path, length: int, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        kind(folder, RerankSettings(devices=("cpu",), max_length=length))
+        kind(folder, RerankConfig(devices=("cpu",), max_length=length))
 
 
 @pytest.mark.parametrize("lost", ["model.safetensors", "config.json"])
@@ -208,18 +209,18 @@ def test_loading_asks_no_network(kind: Kind, folder: Path) -> None:
 
 def test_settings_choose_the_way_a_folder_is_run(folder: Path, tmp_path: Path) -> None:
     named = shutil.copytree(folder, tmp_path / BGE_RERANKER)
-    flag = open_reranker(RerankSettings(str(named), devices=("cpu",)), LetterEmbedder(), tmp_path)
+    flag = open_reranker(RerankConfig(model=str(named), devices=("cpu",)), LetterEmbedder(), tmp_path)
     assert isinstance(flag, FlagCrossEncoder)
     assert (flag.identity["model"], flag.default_threshold) == (BGE_RERANKER, 0.15)
-    other = open_reranker(RerankSettings(str(folder), devices=("cpu",)), LetterEmbedder(), tmp_path)
+    other = open_reranker(RerankConfig(model=str(folder), devices=("cpu",)), LetterEmbedder(), tmp_path)
     assert isinstance(other, SentenceCrossEncoder)
     assert other.identity["model"] == "tiny-reranker"
 
 
 def test_names_that_lead_nowhere_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'late_interaction'"):
-        open_reranker(RerankSettings("late-interaction"), LetterEmbedder(), tmp_path)
+        open_reranker(RerankConfig(model="late-interaction"), LetterEmbedder(), tmp_path)
     with pytest.raises(WeightsError, match="no folder 'nowhere/at/all'"):
-        open_reranker(RerankSettings("nowhere/at/all"), LetterEmbedder(), tmp_path)
+        open_reranker(RerankConfig(model="nowhere/at/all"), LetterEmbedder(), tmp_path)
     with pytest.raises(ConfigError, match="revision 'main' needs a model of the hub"):
-        open_reranker(RerankSettings(str(folder), revision="main"), LetterEmbedder(), tmp_path)
+        open_reranker(RerankConfig(model=str(folder), revision="main"), LetterEmbedder(), tmp_path)

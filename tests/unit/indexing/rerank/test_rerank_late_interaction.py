@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from arena.config.settings import EmbeddingConfig, RerankConfig
 from arena.errors import ConfigError
 from arena.protocols import Vectors
 from arena.types import Passage
 from indexing.bm25 import Bm25
 from indexing.build import build_index, open_index
-from indexing.embedding import BgeM3Encoder, EmbeddingSettings, LaneEmbedder, SentenceTransformerEncoder
+from indexing.embedding import BgeM3Encoder, LaneEmbedder, SentenceTransformerEncoder
 from indexing.rerank import (
     EmbedderTokens,
     EncoderTokens,
     LateInteraction,
-    RerankSettings,
     StoredLateInteraction,
     open_reranker,
 )
@@ -32,7 +32,7 @@ from tests.tiny_models import build_tiny_bge_m3
 QUERIES = ["ship", "the river", "ab", ""]
 TEXTS = ["a river near", "old harbour and ships", "glass", "", "the river", "x"]
 PASSAGES = [Passage(f"p{at}", f"p{at}", "", text, 0, len(text)) for at, text in enumerate(TEXTS)]
-HOW = EmbeddingSettings(devices=("cpu",), multivectors=True)
+HOW = EmbeddingConfig(devices=("cpu",), multivectors=True)
 MATRICES = st.integers(0, 4).flatmap(lambda n: arrays(np.float32, (n, 3), elements=st.floats(-1, 1, width=32)))
 
 
@@ -154,9 +154,9 @@ def test_vectors_stored_in_an_index_score_like_fresh_ones(bge: LaneEmbedder, tmp
         assert stored.identity == fresh.identity
         for one, other in zip(stored.score(queries, candidates), fresh.score(queries, candidates), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-5)
-        opened = open_reranker(RerankSettings(), bge, tmp_path, index=index)
+        opened = open_reranker(RerankConfig(), bge, tmp_path, index=index)
         assert isinstance(opened, StoredLateInteraction)
-    assert isinstance(open_reranker(RerankSettings(), bge, tmp_path), LateInteraction)
+    assert isinstance(open_reranker(RerankConfig(), bge, tmp_path), LateInteraction)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_vectors_stored_in_an_index_score_like_fresh_ones(bge: LaneEmbedder, tmp
 )
 def test_settings_of_no_model_are_refused(bge: LaneEmbedder, tmp_path: Path, name: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=rf"rerank setting {name} .* has no effect: .*'tiny-bge-m3'"):
-        open_reranker(RerankSettings(**{name: value}), bge, tmp_path)
+        open_reranker(RerankConfig(**{name: value}), bge, tmp_path)
 
 
 def test_framing_tokens_make_another_reranker(encoder: SentenceTransformerEncoder, bge: LaneEmbedder) -> None:

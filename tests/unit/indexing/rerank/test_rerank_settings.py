@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.config.settings import CalibratedThreshold, RerankConfig
 from arena.errors import ConfigError
 from arena.types import Passage
-from indexing.rerank import CalibratedThreshold, RerankSettings, resolve_threshold, threshold_from
+from indexing.rerank import resolve_threshold
 from indexing.rerank.cross_encoders import by_query, sigmoid, steady
 
 BGE = "bge-reranker-v2-m3"
@@ -26,64 +27,23 @@ class Known:
 
 
 def test_the_default_is_the_rerankers_own() -> None:
-    assert resolve_threshold(RerankSettings(), Known(BGE, 0.15)) == 0.15
-    assert resolve_threshold(RerankSettings(), Known("late_interaction/minilm", None)) is None
+    assert resolve_threshold(RerankConfig(), Known(BGE, 0.15)) == 0.15
+    assert resolve_threshold(RerankConfig(), Known("late_interaction/minilm", None)) is None
 
 
 def test_a_number_insists() -> None:
     for reranker in (Known(BGE, 0.15), Known("late_interaction/minilm", None)):
-        assert resolve_threshold(RerankSettings(threshold=0.4), reranker) == 0.4
-        assert resolve_threshold(RerankSettings(threshold=0), reranker) == 0
+        assert resolve_threshold(RerankConfig(threshold=0.4), reranker) == 0.4
+        assert resolve_threshold(RerankConfig(threshold=0), reranker) == 0
 
 
 def test_a_calibrated_threshold_stays_with_its_reranker() -> None:
-    settings = RerankSettings(threshold=CalibratedThreshold(0.2, BGE))
+    settings = RerankConfig(threshold=CalibratedThreshold(value=0.2, reranker=BGE))
     assert resolve_threshold(settings, Known(BGE, 0.15)) == 0.2
     with pytest.raises(ConfigError) as refused:
         resolve_threshold(settings, Known("late_interaction/minilm", None))
     for named in ("0.2", repr(BGE), "'late_interaction/minilm'"):
         assert named in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        ("default", "default"),
-        (0.3, 0.3),
-        (-1, -1.0),
-        (CalibratedThreshold(1, "x"), CalibratedThreshold(1.0, "x")),
-    ],
-)
-def test_ways_to_write_a_threshold(written: object, meant: object) -> None:
-    assert threshold_from(written) == meant
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        "none",
-        None,
-        True,
-        float("nan"),
-        float("inf"),
-        {"value": 0.2, "for": "x"},
-        CalibratedThreshold(float("nan"), "x"),
-        CalibratedThreshold(float("-inf"), "x"),
-        [0.2],
-    ],
-)
-def test_what_is_no_threshold_is_refused(written: object) -> None:
-    with pytest.raises(ConfigError, match=r"a rerank threshold is .*\{value: NUMBER, reranker: NAME\}"):
-        RerankSettings(threshold=written)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"max_length": 0}, {"batch_size": -1}, {"dtype": "int8"}, {"devices": ()}], ids=lambda wrong: str(wrong)
-)
-def test_settings_out_of_range_are_refused(wrong: dict[str, object]) -> None:
-    (name,) = wrong
-    with pytest.raises(ConfigError, match=f"rerank setting {name}"):
-        RerankSettings(**wrong)  # type: ignore[arg-type]
 
 
 @given(st.floats(-700, 700), st.floats(-700, 700))

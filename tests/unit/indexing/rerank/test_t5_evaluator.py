@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from arena.config.settings import RerankConfig
 from arena.errors import WeightsError
 from arena.types import Passage
-from indexing.rerank import RerankSettings, SentenceCrossEncoder
+from indexing.rerank import SentenceCrossEncoder
 from indexing.rerank.opening import RerankerEvaluator, T5Evaluator
 from tests.tiny_models import build_tiny_reranker
 from tests.tiny_t5 import build_tiny_t5
@@ -77,7 +78,7 @@ def test_what_is_no_evaluator_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_cross_encoder_judges_with_its_own_scores(tmp_path: Path) -> None:
-    reranker = SentenceCrossEncoder(build_tiny_reranker(tmp_path / "cross"), RerankSettings(devices=("cpu",)))
+    reranker = SentenceCrossEncoder(build_tiny_reranker(tmp_path / "cross"), RerankConfig(devices=("cpu",)))
     evaluator = RerankerEvaluator(reranker)
     (expected,) = reranker.score([QUESTION], [[Passage("p", "d", "", text, 0, 1) for text in TEXTS]])
     assert evaluator.score(QUESTION, TEXTS) == expected
