@@ -63,3 +63,10 @@ def test_a_cell_that_failed_says_nothing(dataset: Dataset, tmp_path: Path) -> No
 
 def test_no_runs_folder_is_no_past(tmp_path: Path) -> None:
     assert past_accounts(tmp_path / "nowhere", "ds", {VANILLA.key}, PRICES) == {}
+
+
+def test_a_run_under_another_window_is_no_past(dataset: Dataset, tmp_path: Path) -> None:
+    finished(tmp_path / "r", dataset, [answered("q1", "x", of=VANILLA)], started="2026-01-01T00:00:00+00:00")
+    wanted = (tmp_path, dataset.fingerprint, {VANILLA.key}, PRICES)
+    assert past_accounts(*wanted).keys() == {VANILLA.key}
+    assert past_accounts(*wanted, context_tokens=4096) == {}
