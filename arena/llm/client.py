@@ -92,6 +92,7 @@ class InFlight:
         finally:
             self._number -= 1
             if not self._number:
+                # An event cannot be cleared: those who wait have this one, those who come later get a new one.
                 self._none.set()
                 self._none = anyio.Event()
 
@@ -235,6 +236,7 @@ class LLMClient:
             return await self._ask(request, asked)
         # Of what is asked for, not of what is sent: a new client does not know yet what the model refuses.
         key = cache_key(self._identity, asked.as_mapping(), request)
+        # Of equal calls at one time the first pays, and the others find its reply.
         async with self._equal_calls.alone(key):
             kept = self._cache.get(key)
             if kept is not None:

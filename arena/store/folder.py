@@ -159,6 +159,7 @@ class RunStore:
                 )
             if plan is not None:
                 self.write_plan(plan)
+            # The manifest last: it makes the folder a run, and a start that was killed before it can be repeated.
             self.write_manifest(manifest)
             with self.writing() as writer:
                 yield writer
@@ -284,7 +285,7 @@ class RunStore:
 
     def paid_lines(self) -> Iterator[Line]:
         """The lines of `paid`, not yet read as attempts. One that a copy or a joining of files doubled comes once."""
-        seen = set()
+        seen = set()  # of keys: equal attempts have an entry each, a doubled line has the same
         for line in scan(self.folder / PAID):
             if line.key not in seen:
                 seen.add(line.key)

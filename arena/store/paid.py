@@ -53,6 +53,7 @@ class PaidLedger:
         """Return once all that was entered is on disk. Raises `RunStoreError` if the disk refused."""
         with self._syncing:
             if self._dirty:
+                # Before the sync: what is entered during it may not be on disk, and is left to the next.
                 self._dirty = False
                 self._writer.sync()
 

@@ -35,6 +35,7 @@ class RecordTail:
             status = self._path.stat()
         except OSError:
             return False
+        # Sealing puts another file in its place; one that became shorter lost the line that a kill had cut.
         known, self._inode = self._inode, status.st_ino
         if known is None or (known == status.st_ino and status.st_size >= self._end):
             return False

@@ -141,6 +141,7 @@ def _alone(runs_dir: Path, uri: str) -> Iterator[None]:
     database = file_of(uri)
     folders = {runs_dir.resolve(), database.parent if database else runs_dir.resolve()}
     with ExitStack() as held:
+        # In one order everywhere, so that two processes never wait for each other.
         for folder in sorted(folders):
             held.enter_context(FileLock(folder / LOCK, timeout=_LOCK_SECONDS))
         yield

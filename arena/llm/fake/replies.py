@@ -276,6 +276,8 @@ def message(request: FakeRequest, said: Said, ending: str | None, *, usage: bool
     if request.alternatives is not None:
         reply.response_metadata["logprobs"] = {"content": _logprobs(tokens, said.probabilities, request.alternatives)}
     if usage:
+        # A word is a token here as in the reply, so that figures of fake runs can be checked by hand; what a real model
+        # would make of a prompt is for `arena.llm.limits.estimated_tokens`.
         counts = len(spaced(request.prompt, pairs=False).split()), len(tokens)
         reply.usage_metadata = UsageMetadata(input_tokens=counts[0], output_tokens=counts[1], total_tokens=sum(counts))
     return reply
