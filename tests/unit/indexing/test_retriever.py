@@ -1,31 +1,24 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
-import numpy as np
 import pytest
 
 from arena.errors import ConfigError, StrategyError, UnknownNameError, WeightsError
 from arena.protocols import Embedding
-from arena.types import Document, Passage, Retrieval, RetrievalRequest
+from arena.types import Document, RetrievalRequest
 from indexing.build import Index, build_index, open_index
 from indexing.embedding import MiniLMEmbedder, TimedQueries
 from indexing.modes import MODES
-from indexing.rerank.cross_encoders import sigmoid, steady
 from indexing.retriever import IndexRetriever
 from tests.brute_force import cosines, hybrid, ranked
 from tests.letter_embedder import LetterEmbedder
 from tests.random_points import SETTINGS
-
-T = TypeVar("T")
-WORDS = ("river", "ship", "guild", "harbour", "treaty", "album", "tower", "school", "bridge", "mill")
-QUERIES = tuple(f"{one} of the {other}" for one in WORDS for other in WORDS)
+from tests.unit.indexing.retrieving import QUERIES, LengthReranker, ask, at_once
 
 
 class Counting(MiniLMEmbedder):
@@ -36,129 +29,6 @@ class Counting(MiniLMEmbedder):
     def embed_queries_timed(self, texts: Sequence[str]) -> TimedQueries:
         self.asked.extend(texts)
         return super().embed_queries_timed(texts)
-
-
-class LengthReranker:
-    """Scores a passage by the number of its words; remembers how often it was asked, and about how much."""
-
-    identity: Mapping[str, str | int] = {"model": "length"}
-
-    def __init__(self, default_threshold: float | None = None, factor: float = 1.0) -> None:
-        self.default_threshold = default_threshold
-        self.factor = factor
-        self.asked: list[list[int]] = []
-
-    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
-        assert len(queries) == len(candidates)
-        self.asked.append([len(row) for row in candidates])
-        return [[words(passage) * self.factor for passage in row] for row in candidates]
-
-
-class LogitReranker:
-    """A sigmoid over logits: 9 for one passage, and between -14 and -11 for every other."""
-
-    identity: Mapping[str, str | int] = {"model": "logits"}
-    default_threshold = None
-
-    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
-        return [[self.of(passage) for passage in row] for row in candidates]
-
-    @staticmethod
-    def of(passage: Passage) -> float:
-        number = int(passage.doc_id[1:])
-        return steady(sigmoid(9.0 if number == 30 else -14 + 3 * (number * 37 % 60) / 60))
-
-
-class SlowOnPassages(LengthReranker):
-    """Says that all its time went into passages, in its first call."""
-
-    passage_seconds = 0.0
-
-    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
-        if not self.asked:
-            self.passage_seconds += 1e9
-        return super().score(queries, candidates)
-
-
-class OneAtATime:
-    """A model that embedder and reranker share: notes whether two calls ever met in it."""
-
-    def __init__(self) -> None:
-        self.inside = 0
-        self.met = False
-
-    def run(self) -> None:
-        self.inside += 1
-        time.sleep(0.005)
-        self.met = self.met or self.inside > 1
-        self.inside -= 1
-
-
-class SharingEmbedder(MiniLMEmbedder):
-    model: OneAtATime
-
-    def embed_queries_timed(self, texts: Sequence[str]) -> TimedQueries:
-        self.model.run()
-        return super().embed_queries_timed(texts)
-
-
-class SharingReranker(LengthReranker):
-    model: OneAtATime
-
-    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
-        self.model.run()
-        return super().score(queries, candidates)
-
-
-def words(passage: Passage) -> int:
-    return len(passage.text.split())
-
-
-@pytest.fixture(scope="module")
-def documents() -> list[Document]:
-    """60 documents; every sixth says what another one says, word for word."""
-    rng = np.random.default_rng(11)
-    texts = [" ".join(rng.choice(WORDS, int(rng.integers(2, 12)))) for _ in range(60)]
-    for copy in range(0, 60, 6):
-        texts[copy] = texts[copy + 1]
-    return [Document(f"d{number:02}", "", text) for number, text in enumerate(texts)]
-
-
-@pytest.fixture(scope="module")
-def index(
-    documents: list[Document], embedder: MiniLMEmbedder, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Index]:
-    folder = tmp_path_factory.mktemp("retriever") / "index"
-    build_index(documents, embedder, folder)
-    with open_index(folder, documents, embedder) as opened:
-        yield opened
-
-
-@pytest.fixture
-def retriever(index: Index, embedder: MiniLMEmbedder) -> IndexRetriever:
-    return IndexRetriever(index, embedder, LengthReranker())
-
-
-def ask(retriever: IndexRetriever, query: str, mode: str = "hybrid", k: int = 5, **settings: Any) -> Retrieval:
-    return anyio.run(retriever.retrieve, RetrievalRequest(query, mode, k, **settings))
-
-
-def at_once(calls: Sequence[Callable[[], Awaitable[T]]], concurrency: int) -> list[T]:
-    results: dict[int, T] = {}
-
-    async def main() -> None:
-        limiter = anyio.CapacityLimiter(concurrency)
-
-        async def one(number: int, call: Callable[[], Awaitable[T]]) -> None:
-            async with limiter:
-                results[number] = await call()
-
-        async with anyio.create_task_group() as group:
-            for number, call in enumerate(calls):
-                group.start_soon(one, number, call)
-
-    anyio.run(main)
-    return [results[number] for number in range(len(calls))]
 
 
 @pytest.mark.parametrize("mode", ["dense", "hybrid"])
@@ -307,88 +177,6 @@ def test_beyond_is_what_was_fused_after_the_first_k(retriever: IndexRetriever) -
     assert first.dropped == ()
 
 
-def test_reranking_orders_the_hybrid_candidates(index: Index, embedder: MiniLMEmbedder) -> None:
-    reranker = LengthReranker()
-    retriever = IndexRetriever(index, embedder, reranker)
-    candidates = ask(retriever, "ship of the guild", k=20, depth=20)
-    reranked = ask(retriever, "ship of the guild", "hybrid_rerank", k=5, depth=20)
-    ordered = sorted(
-        (retriever.passage(hit.passage_id) for hit in candidates.hits), key=lambda p: (-words(p), p.passage_id)
-    )
-    assert [hit.passage_id for hit in reranked.hits] == [passage.passage_id for passage in ordered[:5]]
-    assert list(reranked.beyond) == [passage.passage_id for passage in ordered[5:]]
-    assert reranker.asked == [[20]]
-    before = {hit.passage_id: hit.lanes for hit in candidates.hits}
-    for hit in reranked.hits:
-        assert hit.lanes == {**before[hit.passage_id], "rerank": hit.lanes["rerank"]}
-        assert (hit.lanes["rerank"].rank, hit.lanes["rerank"].score) == (hit.rank, hit.score)
-        assert hit.score == words(retriever.passage(hit.passage_id))
-    assert reranked.seconds.rerank > 0
-    assert candidates.seconds.rerank == 0
-
-
-def test_the_unlikely_are_ranked_by_score_and_not_by_id(index: Index, embedder: MiniLMEmbedder) -> None:
-    retriever = IndexRetriever(index, embedder, LogitReranker())
-    hits = ask(retriever, "ship of the guild", "hybrid_rerank", k=60).hits
-    scores = [LogitReranker.of(retriever.passage(hit.passage_id)) for hit in hits]
-    assert [hit.score for hit in hits] == scores == sorted(scores, reverse=True)
-    assert len(set(scores)) == 60
-    cut = scores[20]
-    some = ask(retriever, "ship of the guild", "hybrid_rerank", k=60, threshold=cut)
-    assert (len(some.hits), len(some.dropped)) == (21, 39)
-
-
-def test_passages_are_not_charged_to_the_query_that_came_first(index: Index, embedder: MiniLMEmbedder) -> None:
-    retriever = IndexRetriever(index, embedder, SlowOnPassages())
-    assert ask(retriever, "a river", "hybrid_rerank").seconds.rerank == 0.0
-
-
-def test_embedder_and_reranker_may_share_a_model(index: Index, tiny_folder: Path) -> None:
-    embedder, reranker = SharingEmbedder(tiny_folder, device="cpu"), SharingReranker()
-    embedder.model = reranker.model = OneAtATime()
-    retriever = IndexRetriever(index, embedder, reranker)
-    requests = [RetrievalRequest(query, "hybrid_rerank", 3, depth=5) for query in QUERIES[:24]]
-    at_once([partial(retriever.retrieve, request) for request in requests], 8)
-    assert len(reranker.asked) == 24
-    assert not reranker.model.met
-
-
-def test_a_threshold_drops_what_scores_below_it(retriever: IndexRetriever) -> None:
-    whole = ask(retriever, "a river", "hybrid_rerank", k=20, depth=20)
-    cut = whole.hits[9].score
-    kept = [hit for hit in whole.hits if hit.score >= cut]
-    some = ask(retriever, "a river", "hybrid_rerank", k=5, depth=20, threshold=cut)
-    assert some.hits == whole.hits[:5]
-    assert some.beyond == tuple(hit.passage_id for hit in kept[5:])
-    assert some.dropped == whole.hits[len(kept) :]
-    assert [hit.rank for hit in some.dropped] == list(range(len(kept) + 1, 21))
-
-
-def test_an_emptied_context_is_a_result(retriever: IndexRetriever) -> None:
-    empty = ask(retriever, "a river", "hybrid_rerank", k=5, depth=10, threshold=1000.0)
-    assert (empty.hits, empty.beyond, len(empty.dropped)) == ((), (), 10)
-
-
-def test_a_threshold_belongs_to_its_reranker(index: Index, embedder: MiniLMEmbedder) -> None:
-    strict = IndexRetriever(index, embedder, LengthReranker(default_threshold=1000.0))
-    assert ask(strict, "a river", "hybrid_rerank").hits == ()
-    assert len(ask(strict, "a river", "hybrid_rerank", threshold=0.0).hits) == 5
-    assert len(ask(strict, "a river", "hybrid").hits) == 5
-
-
-def test_a_reranker_is_asked_for_many_queries_at_once(index: Index, embedder: MiniLMEmbedder) -> None:
-    reranker = LengthReranker()
-    requests = [RetrievalRequest(query, "hybrid_rerank", 3, depth=7) for query in QUERIES[:9]]
-    retrievals = anyio.run(IndexRetriever(index, embedder, reranker).retrieve_many, requests)
-    assert reranker.asked == [[7] * 9]
-    assert len({retrieval.seconds.rerank for retrieval in retrievals}) == 1
-
-
-def test_reranking_needs_a_reranker_and_says_how_to_set_one(index: Index, embedder: MiniLMEmbedder) -> None:
-    with pytest.raises(ConfigError, match=r"'hybrid_rerank' needs a reranker and none is set: .*rerank\.model"):
-        ask(IndexRetriever(index, embedder), "a river", "hybrid_rerank")
-
-
 class Stumbling(LetterEmbedder):
     """An embedder of one's own that gives no finite numbers for one word of a query."""
 
@@ -414,12 +202,6 @@ def test_a_query_without_numbers_is_named(
             with pytest.raises(WeightsError, match=r"'letters' yields numbers that are not finite .* for 'a ship'"):
                 ask(retriever, "a ship", mode)
             assert len(ask(retriever, "a bridge", mode).hits) == 5
-
-
-def test_a_broken_reranker_is_named(index: Index, embedder: MiniLMEmbedder) -> None:
-    broken = IndexRetriever(index, embedder, LengthReranker(factor=math.nan))
-    with pytest.raises(WeightsError, match=r"'length'.*not finite"):
-        ask(broken, "a river", "hybrid_rerank")
 
 
 def test_an_unknown_mode_offers_the_nearest(retriever: IndexRetriever) -> None:
