@@ -355,8 +355,3 @@ def without_reasoning(text: str) -> str:
 def ends_in_reasoning(text: str) -> bool:
     """Whether the last block of reasoning has no end."""
     return bool(_OPENS.search(_CLOSES.split(text)[-1]))
-
-
-def counted(count: int, noun: str) -> str:
-    """As in `1 cell` and `1,200 cells`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -141,10 +141,13 @@ def load_config(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
     """The config file (None = the defaults), with `overrides` laid over it, nested keys merged.
 
     Raises:
-        ConfigError: the file is unreadable or not YAML, or a setting is unknown or out of range; the
-            message names the setting, the value and the nearest known key.
+        ConfigError: the file is unreadable or not YAML, or holds nothing, which would pass for all defaults in
+            silence; or a setting is unknown or out of range, and the message names the setting, the value and the
+            nearest known key.
     """
     values = read_yaml(path)
+    if path is not None and not values:
+        raise ConfigError(f"config {str(path)!r} holds no settings: write some, or leave the file out")
     if SWEEP_SECTION in values:
         raise ConfigError(
             f"{path} is a sweep's config, many runs and not one: arena sweep {path}; or leave its {SWEEP_SECTION} "
@@ -203,16 +206,16 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def read_yaml(path: Path | None, what: str = "config") -> dict[str, Any]:
-    """The settings in a YAML file (None: none). `what` the file is, for messages.
+    """The settings in a YAML file (None, or an empty file: none). `what` the file is, for messages.
 
     Raises:
-        ConfigError: as `read_yaml_file`, or it is no mapping, or empty, which would pass for all defaults in silence.
+        ConfigError: as `read_yaml_file`, or it is no mapping.
     """
     if path is None:
         return {}
     content = read_yaml_file(path, what)
     if content is None:
-        raise ConfigError(f"{what} {str(path)!r} holds no settings: write some, or leave the file out")
+        return {}
     if not isinstance(content, dict):
         raise ConfigError(f"{what} {str(path)!r} holds a {type(content).__name__}: it must be a mapping of settings")
     return content

@@ -20,7 +20,6 @@ from arena.llm.providers import is_fake
 from arena.scoring import CellScores
 from arena.scoring.table import FailedKind
 from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
-from arena.text import counted
 from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE
 
 LEAST_TO_DIFFER = 6
@@ -118,6 +117,11 @@ def truncation_statement(index: IndexFacts) -> str:
         f"{index.truncated:,} of {index.passages:,} passages of {index.corpus} are longer than {limit}{index.model} "
         f"reads, and the dense lane does not see their ends: {_what_fits(index)}"
     )
+
+
+def counted(count: int, noun: str) -> str:
+    """As in `1 cell` and `1,200 cells`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def size_statement(asked: int) -> str:

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from arena.config import LLMSettings, RerankConfig, RunConfig, cache_dir, cache_folder, fingerprint, qdrant_key
-from arena.errors import ConfigError
+from arena.errors import UnknownNameError
 from arena.leaderboard.validity import index_of, truncation_statement
 from arena.llm.opening import model_file
 from arena.llm.providers import LOCAL, parse_model
@@ -92,21 +92,18 @@ def language_model(name: str, reporter: Reporter) -> Path:
 
 
 def check_language_model(name: str) -> None:
-    """Raise `ConfigError` for a name that no language model has: of no weights, or of an encoder's."""
+    """Raise `UnknownNameError` for a name that no language model has: of no weights, or of an encoder's."""
     from indexing.sources import WEIGHTS
 
-    known = sorted(one.name for one in WEIGHTS.values() if one.purpose == "language model")
+    known = [one.name for one in WEIGHTS.values() if one.purpose == "language model"]
     if name not in known:
-        raise ConfigError(
-            f"'local:{name}' is no language model: write local:{' or local:'.join(known)}, or local:PATH of a file "
-            "that ends in .gguf"
-        )
+        raise UnknownNameError("local language model", name, (*known, "PATH.gguf"))
 
 
 def check_model(settings: LLMSettings) -> None:
     """Refuse a model that cannot be opened, as far as that is known without weights to download or a server to ask.
 
-    Raises what `arena.llm.opening.model_file` raises, and `ConfigError` for a local model that there cannot be.
+    Raises what `arena.llm.opening.model_file` raises, and as `check_language_model`.
     """
     model = parse_model(settings)
     if model.provider == LOCAL and not model.name.lower().endswith(".gguf"):

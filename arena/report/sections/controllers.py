@@ -12,10 +12,10 @@ from arena.leaderboard.controllers import (
     RewriteScores,
     RouteConfusion,
 )
+from arena.leaderboard.validity import counted
 from arena.report.figures import Quote, Quotes, path_of, ratio_text
 from arena.report.names import Mark
 from arena.report.section import Block, Entry, Grid, Section, lines
-from arena.text import counted
 from arena.types import FIT
 
 _LEGEND = (

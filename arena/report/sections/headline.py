@@ -8,11 +8,11 @@ from operator import attrgetter
 
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.cells import CellSummary
+from arena.leaderboard.validity import counted
 from arena.metrics.failures import failure_classes
 from arena.report.figures import Phrase, Quote, Quotes, path_of, share_of_sum
 from arena.report.names import RANKED, Mark, Standing, listed, metric_name, standing_of
 from arena.report.sections.limits import detectable
-from arena.text import counted
 from arena.types import sum_known
 
 BASELINE = "vanilla"

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.judge_card import Agreement, JudgeCard
+from arena.leaderboard.validity import counted
 from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Quotes, path_of
 from arena.report.names import Mark
 from arena.report.section import Block, Entry, Grid, Section, lines
-from arena.text import counted
 
 _LEGEND = (
     "answers with a verdict, of those due (an abstention is not); the mean over them; sd = of repeated verdicts on one "

@@ -8,13 +8,12 @@ from typing import Any, get_args
 from arena.leaderboard.build import COVERAGE_FLOOR, CellSummary, Leaderboard
 from arena.leaderboard.gap import FLOOR
 from arena.leaderboard.schema import LEVEL
-from arena.leaderboard.validity import size_statement
+from arena.leaderboard.validity import counted, size_statement
 from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Phrase, Quotes, path_of, usd_text
 from arena.report.names import Mark, is_invented, listed, metric_name, name_of, standing_of, warning_lines
 from arena.report.section import entry_text
 from arena.report.sections.leaderboard import F1_RANK, RECALL_RANK, Column, columns_of
-from arena.text import counted
 from arena.types import JudgeMetric
 
 
