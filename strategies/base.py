@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -59,8 +60,9 @@ class FidelityCard:
     clauses: tuple[Clause, ...]
 
 
+@cache
 def read_card(path: Path) -> FidelityCard:
-    """The card in a YAML file. Raises `ConfigError` for one that is missing, or is no card."""
+    """The card in a YAML file, read once. Raises `ConfigError` for one that is missing, or is no card."""
     try:
         return TypeAdapter(FidelityCard).validate_python(read_yaml_file(path, "fidelity card"))
     except ValidationError as error:

@@ -36,7 +36,7 @@ from arena.runner import Contestant, run
 from arena.sampling import sample
 from arena.store import RunStore
 from arena.store.runs import started_runs
-from arena.types import FIT, Cell, JudgeMetric, LLMCall, Question, RunRecord
+from arena.types import FIT, Cell, JudgeMetric, LLMCall, Question, RunRecord, sum_known
 from experiments.run.budget import price_table
 from experiments.run.contestants import with_model
 from experiments.run.equipment import embedder_of, language_model
@@ -48,7 +48,6 @@ from experiments.run.expectation import (
     from_probe,
     measured_seconds,
     model_work,
-    total,
 )
 from experiments.run.extras import second_corpus
 from experiments.run.judging import judge_cell
@@ -217,8 +216,8 @@ def _fake(settings: LLMSettings) -> LLMSettings:
 class DryRun(SumOfParts):
     """What a run of these cells, and a judge of their answers, are expected to take.
 
-    `window`: tokens that prompts were fitted to, reply
-    included; None: it is not known before the model is opened, and nothing was left out.
+    `window`: tokens that prompts were fitted to, reply included; None: it is not known before the model is opened, and
+    nothing was left out.
     """
 
     cells: tuple[Expectation, ...]
@@ -231,7 +230,7 @@ class DryRun(SumOfParts):
     @property
     def hours(self) -> float | None:
         """Of the model calls, the judge's after the others; None where the pace of a model was never measured."""
-        return total(one.hours for one in self.work)
+        return sum_known(one.hours for one in self.work)
 
     @property
     def parts(self) -> tuple[Expectation | JudgeExpectation, ...]:
@@ -291,7 +290,7 @@ def _work(
 
 
 def _tokens(cells: Sequence[Expectation]) -> float | None:
-    return total(tokens for one in cells for tokens in (one.input_tokens, one.output_tokens))
+    return sum_known(tokens for one in cells for tokens in (one.input_tokens, one.output_tokens))
 
 
 def _past_answers(config: RunConfig, run_id: str, key: str) -> list[RunRecord]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from arena.prices import PriceTable
 from arena.protocols import Embedding, SparseVector
 from arena.store import RunStore
 from arena.store.runs import started_runs
-from arena.types import CallAttempt, Cell, Hit, LLMCall, Passage, Retrieval, RetrievalRequest
+from arena.types import CallAttempt, Cell, Hit, LLMCall, Passage, Retrieval, RetrievalRequest, sum_known
 from indexing.modes import k_of
 
 if TYPE_CHECKING:
@@ -106,13 +106,6 @@ def from_probe(
     return Expectation(cell, n_questions, n_observed, None, account, full.whole.usd.value, failures)
 
 
-def total(values: Iterable[float | None]) -> float | None:
-    """The sum; None when any part is unknown."""
-    listed = list(values)
-    known = [value for value in listed if value is not None]
-    return sum(known) if len(known) == len(listed) else None
-
-
 class SumOfParts:
     """The sums over `parts`; a sum is None when any part of it is unknown."""
 
@@ -128,19 +121,19 @@ class SumOfParts:
 
     @property
     def input_tokens(self) -> float | None:
-        return total(one.input_tokens for one in self.parts)
+        return sum_known(one.input_tokens for one in self.parts)
 
     @property
     def output_tokens(self) -> float | None:
-        return total(one.output_tokens for one in self.parts)
+        return sum_known(one.output_tokens for one in self.parts)
 
     @property
     def usd(self) -> float | None:
-        return total(one.usd for one in self.parts)
+        return sum_known(one.usd for one in self.parts)
 
     @property
     def usd_with_full_replies(self) -> float | None:
-        return total(one.usd_with_full_replies for one in self.parts)
+        return sum_known(one.usd_with_full_replies for one in self.parts)
 
 
 def _as_asked(call: LLMCall, cell: Cell, written: int | None = None) -> LLMCall:

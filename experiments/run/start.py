@@ -7,7 +7,7 @@ everything is and where to look next.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -22,8 +22,9 @@ from arena.runner import plan_keys
 from arena.store import FINISHED, RunStore, latest_run
 from arena.store.journal import JournalWriter
 from arena.store.runs import code_named, resume_command
-from arena.tracking import check_store, track
+from arena.tracking import Tracked, check_store, track
 from arena.tracking.database import local_uri
+from arena.tracking.track import TrackedSweep
 from arena.types import Dataset, RunRecord
 from experiments.run.asking import complete, probe_latency
 from experiments.run.budget import paid_note
@@ -124,12 +125,20 @@ def resume(prepared: Prepared, store: RunStore, reporter: Reporter, *, retry_fai
 
 
 def track_outcome(outcome: Outcome, reporter: Reporter) -> str | None:
-    """Copy a run to MLflow; the MLflow run's id (None: MLflow could not be written, which was said)."""
+    """Copy a run to MLflow; see `copy_to_mlflow`."""
+    return copy_to_mlflow(lambda: track(outcome.store, tracking_uri(), traces=outcome.traces), "run", reporter)
+
+
+def copy_to_mlflow(copy: Callable[[], Tracked | TrackedSweep], what: str, reporter: Reporter) -> str | None:
+    """Make a copy in MLflow of the folder of a `what`; the MLflow run's id.
+
+    None: MLflow could not be written. That is said and loses nothing.
+    """
     reporter.say("logging to MLflow ...")
     try:
-        tracked = track(outcome.store, tracking_uri(), traces=outcome.traces)
+        tracked = copy()
     except TrackingError as error:
-        reporter.warn(f"MLflow was not written ({error}); the run folder has everything")
+        reporter.warn(f"MLflow was not written ({error}); the {what} folder has everything")
         return None
     for note in tracked.notes:
         reporter.warn(note)

@@ -11,9 +11,10 @@ from arena.errors import ConfigError
 from arena.report.figures import UNDEFINED, metric_text, usd_text
 from arena.report.text import Part, Rows, print_parts
 from arena.store import FINISHED
+from arena.types import sum_known
 from experiments.run.contestants import read_entries
 from experiments.run.dry_run import dry_run
-from experiments.run.expectation import Expectation, total
+from experiments.run.expectation import Expectation
 from experiments.studies.compare.table import compared_fields, print_compared
 from experiments.studies.equalize.contestants import EqualizedEntry, Unit, amount_text, shown, spent, start_list
 from experiments.studies.equalize.equalize import (
@@ -209,7 +210,7 @@ def _per_question(expected: Expectation) -> Mapping[Unit, float | None]:
     """Calls, tokens and dollars, None = unknown."""
     amounts: Mapping[Unit, float | None] = {
         "calls": expected.calls,
-        "tokens": total([expected.input_tokens, expected.output_tokens]),
+        "tokens": sum_known([expected.input_tokens, expected.output_tokens]),
         "usd": expected.usd,
     }
     n = expected.n_questions
@@ -223,7 +224,7 @@ def _expected_parts(expected: ExpectedBudget) -> Iterator[Part]:
         for one in expected.bounds
     ]  # fmt: skip
     yield Rows(("contestant", "part", "runs", "questions", "calls", "tokens", "USD"), tuple(rows), 2)
-    sums = [total(getattr(one, name) for one in expected.bounds) for name in ("calls", "tokens", "usd")]
+    sums = [sum_known(getattr(one, name) for one in expected.bounds) for name in ("calls", "tokens", "usd")]
     yield (
         f"At most, if every pilot spends the target of {_count(expected.target)} {expected.unit} per question and all "
         f"{MAX_PILOTS} are needed: {_count(sums[0])} calls, {_count(sums[1])} tokens, USD {usd_text(sums[2])}. Judging "

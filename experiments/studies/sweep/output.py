@@ -19,7 +19,7 @@ from arena.report.figures import (
 )
 from arena.report.text import Part, Rows, print_parts
 from arena.store import FINISHED
-from experiments.run.expectation import total
+from arena.types import sum_known
 from experiments.run.start import too_many_failed
 from experiments.studies.folder import PICTURE, TABLE
 from experiments.studies.sweep.config import Points, short_values
@@ -270,8 +270,8 @@ def _expected_parts(expected: tuple[ExpectedPoint, ...]) -> Iterator[Part]:
         yield f"Begun, and shown as if nothing of it were done: {', '.join(begun)}."
     judging = [one.judging_usd for one in expected]
     if any(usd is None or usd > 0 for usd in judging):
-        yield f"Judging, USD: {usd_text(total(judging))}."
-    usd = usd_text(total(one.usd for one in expected))
+        yield f"Judging, USD: {usd_text(sum_known(judging))}."
+    usd = usd_text(sum_known(one.usd for one in expected))
     yield f"All points, USD: {usd}. Nothing was spent, and no folder was made."
 
 
@@ -282,8 +282,8 @@ def _expected_points(expected: tuple[ExpectedPoint, ...]) -> Rows:
             one.point.label,
             f"{len(one.cells):,}",
             f"{sum(cell.source == ASKED for cell in one.cells):,}",
-            _count(total(cell.calls for cell in one.cells)),
-            _count(total(cell.tokens for cell in one.cells)),
+            _count(sum_known(cell.calls for cell in one.cells)),
+            _count(sum_known(cell.tokens for cell in one.cells)),
             usd_text(one.usd),
         )
         for one in expected

@@ -17,9 +17,9 @@ from arena.plan import Key, PlannedCell, RunPlan
 from arena.report.names import name_of
 from arena.store import FINISHED, RECORDS, VERDICTS, RunStore, key_of
 from arena.store.journal import RECORD_LINES, VERDICT_LINES, LineFormat, encode, scan
-from arena.types import Answer, Cell, Retrieval, RunRecord, ShownDocument
+from arena.types import Answer, Cell, Retrieval, RunRecord, ShownDocument, sum_known
 from experiments.run.dry_run import dry_run
-from experiments.run.expectation import Expectation, total
+from experiments.run.expectation import Expectation
 from experiments.run.identity import line_fingerprints
 from experiments.run.manifest import library_versions, new_manifest
 from experiments.run.prepare import Prepared
@@ -316,7 +316,7 @@ class ExpectedPoint:
     @property
     def usd(self) -> float | None:
         """Of all that is asked; None where any part is unknown."""
-        return total([*(one.usd for one in self.cells), self.judging_usd])
+        return sum_known([*(one.usd for one in self.cells), self.judging_usd])
 
 
 def expect_points(points: Sequence[SweepPoint], folder: SweepFolder, reporter: Reporter) -> list[ExpectedPoint]:
@@ -356,7 +356,7 @@ def _expect(
         made = f"{source.how} from {source.point}" if source else ASKED
         name, n_questions = name_of(one), len(cell.planned.question_ids)
         if found := costs.get(one.key):
-            tokens = total([found.input_tokens, found.output_tokens])
+            tokens = sum_known([found.input_tokens, found.output_tokens])
             expected.append(ExpectedCell(name, n_questions, made, found.calls, tokens, found.usd))
         else:
             expected.append(ExpectedCell(name, n_questions, FINISHED if status == FINISHED else made))
@@ -371,7 +371,7 @@ def _costs(
     runs = folder.path if folder.path.exists() else folder.path.parent
     dry = dry_run(point.config.model_copy(update={"runs_dir": runs}), reporter, prepared)
     writing = [one.cell.key for one in dry.cells if one.cell.llm is not None]
-    judging = total(
+    judging = sum_known(
         one.usd for metric in dry.judging for key, one in zip(writing, metric.by_cell, strict=True) if key in asked
     )
     return {one.cell.key: one for one in dry.cells if one.cell.key in asked}, judging

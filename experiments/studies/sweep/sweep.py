@@ -10,12 +10,13 @@ from pathlib import Path
 
 from arena.config import tracking_uri
 from arena.datasets import load_dataset
-from arena.errors import RunInterrupted, TrackingError
+from arena.errors import RunInterrupted
 from arena.leaderboard.metrics import QuestionResamples
 from arena.store import FINISHED, RUNNING
 from arena.tracking import check_store
 from arena.tracking.runs import warning_codes
 from arena.tracking.track import SweptCell, SweptCells, track_sweep
+from experiments.run.start import copy_to_mlflow
 from experiments.studies.folder import PICTURE, TABLE, SweepFolder
 from experiments.studies.sweep.config import (
     PointPreparer,
@@ -119,17 +120,9 @@ def _curves(sweep: Sweep, folder: SweepFolder) -> list[Curve]:
 
 def track_rows(folder: SweepFolder, fingerprint: str, rows: Sequence[SweepRow], reporter: Reporter) -> str | None:
     """A parent run for the sweep and a child for each row; the parent's id (None: it could not be written)."""
-    reporter.say("logging to MLflow ...")
     files = [path for name in (TABLE, PICTURE) if (path := folder.path / name).exists()]
     sweep = SweptCells(folder.path.name, fingerprint, [_cell(row) for row in rows], files)
-    try:
-        tracked = track_sweep(sweep, folder.path.parent, tracking_uri())
-    except TrackingError as error:
-        reporter.warn(f"MLflow was not written ({error}); the sweep folder has everything")
-        return None
-    for note in tracked.notes:
-        reporter.warn(note)
-    return tracked.run_id
+    return copy_to_mlflow(lambda: track_sweep(sweep, folder.path.parent, tracking_uri()), "sweep", reporter)
 
 
 def _cell(row: SweepRow) -> SweptCell:
