@@ -29,9 +29,9 @@ from arena.runner import run_one
 from arena.store.paid import open_ledger
 from arena.types import RunRecord
 from experiments.bench.process import WARM_UP, Figures, Say, apart, peak_memory_mb, percentiles_ms
-from experiments.run.contestants import with_model
-from experiments.run.equipment import fetch_weights
-from experiments.run.prepare import Prepared, prepare
+from experiments.execution.contestants import with_model
+from experiments.execution.equipment import fetch_weights
+from experiments.execution.prepare import Prepared, prepare
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 

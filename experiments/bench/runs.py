@@ -28,10 +28,10 @@ from arena.store.journal import RECORD_LINES, encode, entries
 from arena.types import Cell, Dataset, RunRecord
 from experiments.bench.made_up import synthetic_records, synthetic_world
 from experiments.bench.process import Figures, Say, apart, peak_memory_mb, seconds
-from experiments.run.asking import complete
-from experiments.run.manifest import new_manifest
-from experiments.run.prepare import Prepared, prepare
-from experiments.run.scoring import board_of, conclude_run, open_past_run, score_run, write_conclusion
+from experiments.execution.asking import complete
+from experiments.execution.manifest import new_manifest
+from experiments.execution.prepare import Prepared, prepare
+from experiments.execution.scoring import board_of, conclude_run, open_past_run, score_run, write_conclusion
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 from experiments.views.report import write_report

@@ -193,6 +193,6 @@ def sample_size(
     ] = 0.2,
 ) -> None:
     """Print how many questions show such a difference, with 80 % power at the 5 % level, to a paired test."""
-    from experiments.run.budget import questions_needed
+    from experiments.execution.budget import questions_needed
 
     put(f"{questions_needed(difference, discordance):,} questions")

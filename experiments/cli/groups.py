@@ -120,7 +120,7 @@ def models_list() -> None:
 @models_app.command("fetch")
 def models_fetch(name: Annotated[str, typer.Argument(help="A name that `arena models list` shows.")]) -> None:
     """Download named weights, verify their SHA-256, and print where they are."""
-    from experiments.run.equipment import fetch_weights
+    from experiments.execution.equipment import fetch_weights
 
     put(fetch_weights(name, new_reporter()))
 
@@ -178,7 +178,7 @@ def index_build(
 
     A killed build goes on from what was embedded. A damaged index is built anew.
     """
-    from experiments.run.equipment import chunking_of, embedder_of, engine_of, index_root, ready_index
+    from experiments.execution.equipment import chunking_of, embedder_of, engine_of, index_root, ready_index
     from indexing.build import index_folder
 
     settings, documents = _corpus(config, dataset)
@@ -204,7 +204,7 @@ def index_verify(
     dataset: Annotated[str | None, typer.Option(help="As for arena run; default world.")] = None,
 ) -> None:
     """Work the index out anew: counts, hashes of every file, sampled vectors. Exit code 1 if anything differs."""
-    from experiments.run.equipment import chunking_of, embedder_of, engine_of, index_root
+    from experiments.execution.equipment import chunking_of, embedder_of, engine_of, index_root
     from indexing.build import index_folder
     from indexing.verify import verify_index
 
@@ -233,7 +233,7 @@ Row = Mapping[str, str | int | float | None]
 
 def _index_rows() -> list[Row]:
     """One row per index in the cache folder."""
-    from experiments.run.equipment import index_root
+    from experiments.execution.equipment import index_root
     from indexing.verify import list_indexes
 
     return [

@@ -133,7 +133,7 @@ def _stop_signals(*, ends: bool) -> Iterator[None]:
 @app.command(rich_help_panel="Check")
 def doctor() -> None:
     """Check this installation: package collisions, weights, writable folders."""
-    from experiments.run import process as installation
+    from experiments.execution import process as installation
 
     if not installation.report(installation.examine(), Console()):
         raise typer.Exit(CHECK_FAILED)

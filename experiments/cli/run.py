@@ -116,7 +116,7 @@ def _go(config: Path | None, options: dict[str, Any], how: RunOptions, *, dry_ru
 
 
 def _run_and_print(config: Path | None, options: dict[str, Any], how: RunOptions, *, json: bool) -> None:
-    from experiments.run.start import launch, print_next_steps, track_outcome
+    from experiments.execution.start import launch, print_next_steps, track_outcome
 
     reporter = new_reporter(quiet=json)
     more: dict[str, Any] = given(shard=how.shard, retry_failed=how.retry_failed or None)
@@ -135,9 +135,9 @@ def _run_and_print(config: Path | None, options: dict[str, Any], how: RunOptions
 
 
 def _print_expected(config: Path | None, options: dict[str, Any], *, json: bool) -> None:
-    from experiments.run.dry_run import dry_run
-    from experiments.run.dry_run_table import dry_run_fields, dry_run_notes, dry_run_table
-    from experiments.run.start import settings_of
+    from experiments.execution.dry_run import dry_run
+    from experiments.execution.dry_run_table import dry_run_fields, dry_run_notes, dry_run_table
+    from experiments.execution.start import settings_of
 
     expected = dry_run(settings_of(config, options), new_reporter(quiet=json))
     if json:

@@ -42,7 +42,7 @@ def judge(
     """
     from arena.report.section import print_section
     from arena.report.sections.judges import judges
-    from experiments.run.judging import judge_folder
+    from experiments.execution.judging import judge_folder
     from experiments.views.report import renew_report
 
     options = given(
@@ -75,8 +75,8 @@ def merge(
 
         arena merge runs/a runs/b runs/c --into whole
     """
-    from experiments.run.merging import merge_runs, merged_folder, missing_text
-    from experiments.run.start import Outcome, print_next_steps
+    from experiments.execution.merging import merge_runs, merged_folder, missing_text
+    from experiments.execution.start import Outcome, print_next_steps
     from experiments.views.report import report_of
 
     reporter = new_reporter(quiet=json)
@@ -165,7 +165,7 @@ def score(
         arena score --predictions predictions.jsonl --dataset musique:dev.jsonl --json
     """
     from arena.report.console import print_details, print_leaderboard
-    from experiments.run.predictions import official_line, scored, scored_json
+    from experiments.execution.predictions import official_line, scored, scored_json
 
     board, official = scored(run_folder, predictions, dataset, new_reporter(quiet=json))
     if json:

@@ -21,7 +21,7 @@ from arena.report.figures import UNDEFINED, usd_text
 from arena.report.names import names_of
 from arena.store import RunStore
 from arena.types import NO_RETRIEVAL_MODE, Cell, LLMCall, Purpose
-from experiments.run.budget import add_spent, paid_for, price_table
+from experiments.execution.budget import add_spent, paid_for, price_table
 
 _PAID_FOR: Mapping[Purpose, str] = {
     "before": "paid before there was a ledger",

@@ -21,7 +21,7 @@ from arena.report.text import print_parts
 from arena.store import RECORDS, VERDICTS, RunStore
 from arena.store.journal import RECORD_LINES, VERDICT_LINES, LineFormat, record_of
 from arena.types import Cell, Document, Gold, Question, RunRecord, Score, Verdict
-from experiments.run.scoring import PastRun, documents_of, open_past_run, score_some
+from experiments.execution.scoring import PastRun, documents_of, open_past_run, score_some
 from experiments.terminal.tables import Console
 from experiments.views.inspect_text import chosen_cells, page_parts
 

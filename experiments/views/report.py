@@ -24,8 +24,8 @@ from arena.scoring import CellScores, ScoreTable, Usage
 from arena.store import FINISHED, QUESTIONS, REPORT, SCORES, RunStore, key_of, replace_text
 from arena.store.runs import is_imported
 from arena.types import Dataset, RunRecord, Score
-from experiments.run.process import no_pauses
-from experiments.run.scoring import PastRun, board_of, documents_of, open_past_run, score_run
+from experiments.execution.process import no_pauses
+from experiments.execution.scoring import PastRun, board_of, documents_of, open_past_run, score_run
 from experiments.studies.papers.compare import compare_with_papers
 from experiments.studies.strategies.facts import facts_of
 from experiments.terminal.progress import Reporter

@@ -40,9 +40,9 @@ from arena.store import (
 )
 from arena.store.journal import RECORD_LINES, VERDICT_LINES, record_of, scan
 from arena.types import Dataset, PaidAttempt
-from experiments.run.budget import SPENT, attempts_of
-from experiments.run.manifest import check_version
-from experiments.run.scoring import data_of, open_past_run
+from experiments.execution.budget import SPENT, attempts_of
+from experiments.execution.manifest import check_version
+from experiments.execution.scoring import data_of, open_past_run
 from experiments.views.verify_checks import (
     RunCheck,
     attempted,

@@ -26,11 +26,17 @@ from arena.store import CALLS, LEADERBOARD, MANIFEST, QUESTIONS, REPORT, SCORES,
 from arena.store.files import call_lines
 from arena.store.runs import IMPORTED
 from arena.types import Dataset
-from experiments.run.equipment import chunking_of, index_root, weights_root
-from experiments.run.identity import contestant_identity, differences, line_fingerprints, run_fingerprint, version_of
-from experiments.run.judging import identity_of
-from experiments.run.manifest import changed_between, git_state, library_versions, prices_of
-from experiments.run.scoring import JUDGES, PastRun, board_of, score_run
+from experiments.execution.equipment import chunking_of, index_root, weights_root
+from experiments.execution.identity import (
+    contestant_identity,
+    differences,
+    line_fingerprints,
+    run_fingerprint,
+    version_of,
+)
+from experiments.execution.judging import identity_of
+from experiments.execution.manifest import changed_between, git_state, library_versions, prices_of
+from experiments.execution.scoring import JUDGES, PastRun, board_of, score_run
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 from experiments.views.report import page_source

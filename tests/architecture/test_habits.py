@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.run.process import PACKAGES, collisions
+from experiments.execution.process import PACKAGES, collisions
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
@@ -120,7 +120,7 @@ def test_broad_excepts_stand_only_where_foreign_code_may_raise_anything() -> Non
         "arena/datasets/__init__.py",
         "arena/llm/client.py",
         "arena/runner/question.py",
-        "experiments/run/evidence.py",
+        "experiments/execution/evidence.py",
         "experiments/views/serve/pages.py",
         "indexing/retriever.py",
         "indexing/engines/edge.py",

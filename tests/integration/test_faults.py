@@ -19,8 +19,8 @@ from arena.llm.metering import GIVEN_UP
 from arena.store import RunStore
 from arena.store.journal import read
 from arena.types import RunRecord
-from experiments.run.asking import complete
-from experiments.run.prepare import prepare
+from experiments.execution.asking import complete
+from experiments.execution.prepare import prepare
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 from tests.integration.conftest import Arena, Done

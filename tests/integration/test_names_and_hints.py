@@ -19,7 +19,7 @@ from langgraph.graph import END, START, StateGraph
 from arena.datasets import PLUGIN_GROUP
 from arena.errors import ConfigError, StrategyError
 from arena.types import Task
-from experiments.run.process import GROUPS, shadows, unknown_groups
+from experiments.execution.process import GROUPS, shadows, unknown_groups
 from indexing.build import build_index
 from strategies import ENTRY_POINTS
 from strategies.base import MOST_STEPS, GraphStrategy
@@ -118,7 +118,7 @@ def test_a_closed_terminal_ends_any_command_with_a_message(tmp_path: Path, numbe
 
 
 def test_too_little_memory_is_said_in_words(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.run import process as doctor
+    from experiments.execution import process as doctor
 
     def broken() -> list[Any]:
         raise ImportError("libopenblas.so: failed to map segment from shared object")

@@ -12,7 +12,7 @@ import pytest
 
 from arena.errors import RunStoreError
 from arena.store import RunStore
-from experiments.run.merging import MergedRun, merge_runs, missing_text
+from experiments.execution.merging import MergedRun, merge_runs, missing_text
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 from tests.integration.conftest import Arena

@@ -18,7 +18,7 @@ from arena.network import address_without_secret, check_network_environment, htt
 from arena.tracking.database import check_store
 from arena.tracking.server import opened
 from arena.types import RetrievalRequest
-from experiments.run.evidence import LiveSearch
+from experiments.execution.evidence import LiveSearch
 from indexing.engines.ranking import EngineSettings
 from indexing.engines.server import Connection
 from indexing.hub import fetch_repository

@@ -37,7 +37,7 @@ from arena.types import (
     ShownDocument,
     Task,
 )
-from experiments.run.evidence import SharedIndex
+from experiments.execution.evidence import SharedIndex
 from strategies.corrective import CORRECTIVE, CorrectiveParams
 from strategies.nodes import answer_from, shown_documents
 from tests.samples import answered

@@ -17,7 +17,7 @@ from arena.errors import ConfigError
 from arena.metrics.controllers import fixed_route
 from arena.statistics.intervals import Interval, Resamples, Values, wilson_interval
 from arena.types import NO_RETRIEVAL_MODE, Cell, RunRecord, sum_known
-from experiments.run.extras import judge_of
+from experiments.execution.extras import judge_of
 from experiments.studies.calibrate.separation import (
     Chosen,
     DevRun,

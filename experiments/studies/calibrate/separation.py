@@ -20,7 +20,7 @@ from arena.statistics.thresholds import Criterion, ScoreSample, auc_interval, ch
 from arena.store import RunStore, key_of
 from arena.store.runs import require_finished
 from arena.types import Cell, Document, Gold, Hit, Kind, Question, RunRecord
-from experiments.run.scoring import PastRun, open_past_run
+from experiments.execution.scoring import PastRun, open_past_run
 from indexing.modes import MODES
 
 TARGETS = ("rerank", "corrective", "self_rag", "router")

@@ -22,7 +22,7 @@ from arena.metrics.retrieval import precision, recall
 from arena.statistics.intervals import wilson_interval
 from arena.statistics.thresholds import keeps_at_least, largest_youden, refuses_at_least
 from arena.types import KINDS, Cell, RunRecord
-from experiments.run.extras import judge_of
+from experiments.execution.extras import judge_of
 from experiments.studies.calibrate.separation import (
     LEAST,
     YOUDEN,

@@ -20,7 +20,7 @@ from arena.plan import PlannedCell, RunPlan
 from arena.scoring import CellScores, ScoreTable
 from arena.store import RunStore
 from arena.types import Cell, Tier
-from experiments.run.scoring import JUDGES, PastRun, open_past_run, score_run
+from experiments.execution.scoring import JUDGES, PastRun, open_past_run, score_run
 from experiments.studies.compare.differences import Difference, differences, price_differences, repeated_cells
 from experiments.terminal.progress import Reporter
 

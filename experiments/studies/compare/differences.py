@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from arena.report.figures import UNDEFINED
-from experiments.run.scoring import PastRun
+from experiments.execution.scoring import PastRun
 
 Concerns = Literal["scores", "cost", "seconds"]
 

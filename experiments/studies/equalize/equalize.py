@@ -17,8 +17,8 @@ from arena.errors import ConfigError
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.cells import CellSummary
 from arena.store import FINISHED, RUNNING
-from experiments.run.contestants import read_entries
-from experiments.run.start import too_many_failed
+from experiments.execution.contestants import read_entries
+from experiments.execution.start import too_many_failed
 from experiments.studies.compare.compare import Compared, compare_runs
 from experiments.studies.compare.table import compared_fields
 from experiments.studies.equalize.contestants import EqualizedEntry, StartList, Unit, spent, start_list

@@ -12,9 +12,9 @@ from arena.report.figures import UNDEFINED, metric_text, usd_text
 from arena.report.text import Part, Rows, print_parts
 from arena.store import FINISHED
 from arena.types import sum_known
-from experiments.run.contestants import read_entries
-from experiments.run.dry_run import dry_run
-from experiments.run.expectation import Expectation
+from experiments.execution.contestants import read_entries
+from experiments.execution.dry_run import dry_run
+from experiments.execution.expectation import Expectation
 from experiments.studies.compare.table import compared_fields, print_compared
 from experiments.studies.equalize.contestants import EqualizedEntry, Unit, amount_text, shown, spent, start_list
 from experiments.studies.equalize.equalize import (

@@ -20,7 +20,7 @@ from arena.leaderboard.build import Leaderboard, read_leaderboard
 from arena.leaderboard.cells import CellSummary
 from arena.sampling import in_part, sample
 from arena.store import MANIFEST, RunStore
-from experiments.run.start import resume, start, too_many_failed
+from experiments.execution.start import resume, start, too_many_failed
 from experiments.studies.equalize.contestants import (
     AdjustableSetting,
     EqualizedEntry,

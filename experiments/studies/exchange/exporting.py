@@ -30,7 +30,7 @@ from arena.scoring import usage_of
 from arena.store import RunStore
 from arena.store.runs import resume_command
 from arena.types import RunRecord, ShownDocument
-from experiments.run.scoring import PastRun, cases_of, open_past_run, score_run
+from experiments.execution.scoring import PastRun, cases_of, open_past_run, score_run
 from experiments.studies.review.sheet import guarded, sheet_text
 
 

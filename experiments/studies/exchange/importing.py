@@ -18,13 +18,13 @@ from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
 from arena.store.journal import RECORD_LINES, encode
 from arena.store.runs import IMPORTED
 from arena.types import Cell, Dataset, Scalar
-from experiments.run.contestants import Entries
-from experiments.run.identity import run_fingerprint, version_of
-from experiments.run.manifest import new_manifest
-from experiments.run.prepare import Prepared
-from experiments.run.process import now
-from experiments.run.start import finish
-from experiments.studies.exchange.foreign import IMPORTED_MODE, UNSTATED, AnswerLine, foreign_record, read_answers
+from experiments.execution.contestants import Entries
+from experiments.execution.foreign import IMPORTED_MODE, UNSTATED, AnswerLine, foreign_record, read_answers
+from experiments.execution.identity import run_fingerprint, version_of
+from experiments.execution.manifest import new_manifest
+from experiments.execution.prepare import Prepared
+from experiments.execution.process import now
+from experiments.execution.start import finish
 from experiments.terminal.progress import Reporter
 from strategies import strategy_names
 

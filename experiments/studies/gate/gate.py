@@ -16,8 +16,8 @@ from arena.plan import PlannedCell
 from arena.report.names import name_of
 from arena.scoring import ScoreTable
 from arena.store import RunStore
-from experiments.run.identity import changes
-from experiments.run.scoring import PastRun, score_run
+from experiments.execution.identity import changes
+from experiments.execution.scoring import PastRun, score_run
 from experiments.studies.compare.compare import judge_shas, on_questions, open_alike
 from experiments.studies.gate.cells import Pairing, ScoredCell, changed_settings, pair_cells
 from experiments.studies.gate.checks import Check, GateVerdict, failing_checks, floor_checks

@@ -21,7 +21,7 @@ from arena.plan import Key
 from arena.statistics.intervals import cohens_kappa, krippendorffs_alpha
 from arena.store import LABELS, REVIEW, SCORES, RunStore, write_review
 from arena.types import JudgeMetric
-from experiments.run.scoring import PastRun, conclude_run
+from experiments.execution.scoring import PastRun, conclude_run
 from experiments.studies.review.reading import Rating, merge_ratings, rating_lines, read_judged, read_ratings
 from experiments.studies.review.sheet import CORRECT, SUPPORTED, Mark, criteria, open_finished, review_rows, run_tag
 from experiments.terminal.progress import Reporter

@@ -28,7 +28,7 @@ from arena.sampling import sample
 from arena.store import RunStore, key_of
 from arena.store.runs import require_finished
 from arena.types import Answer, well_formed
-from experiments.run.scoring import PastRun, cases_of, open_past_run
+from experiments.execution.scoring import PastRun, cases_of, open_past_run
 
 Mark = Literal["y", "n", "na"]
 

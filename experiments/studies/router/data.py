@@ -23,7 +23,7 @@ from arena.sampling import part_of, require_dev
 from arena.store import RunStore, key_of
 from arena.store.runs import require_finished
 from arena.types import Cell, Gold, Question, RunRecord
-from experiments.run.scoring import PastRun, open_past_run
+from experiments.execution.scoring import PastRun, open_past_run
 from experiments.studies.strategies.labels import SilverLabels, Source, answered_right, fixed_ways, label_outcomes
 from strategies.adaptive import LABELS, Label
 

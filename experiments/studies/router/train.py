@@ -15,7 +15,7 @@ from arena.errors import ConfigError
 from arena.files import making_folder
 from arena.report.figures import difference_text, per_question_text, ratio_interval_text, ratio_text, signed_text
 from arena.report.text import Rows, print_parts
-from experiments.run.equipment import embedder_of
+from experiments.execution.equipment import embedder_of
 from experiments.studies.router.data import LabelSources, WaysRun, open_ways_run, training_set
 from experiments.studies.router.measure import (
     PolicyRow,

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from arena.errors import ConfigError
 from arena.store import RunStore
-from experiments.run.scoring import open_past_run
+from experiments.execution.scoring import open_past_run
 from experiments.studies.strategies.labels import write_labels
 from strategies import StrategySpec, find_strategy, strategy_names
 from strategies.base import Clause, Edges

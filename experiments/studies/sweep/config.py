@@ -30,10 +30,10 @@ from arena.errors import ConfigError, UnknownNameError, UserError, setting_probl
 from arena.identity import canonical_json, short_hash
 from arena.plan import RunPlan
 from arena.store import FINISHED, MANIFEST, RunStore
-from experiments.run.contestants import contestants, read_entries
-from experiments.run.identity import identity
-from experiments.run.manifest import check_version
-from experiments.run.prepare import Prepared, planned_cells, prepare
+from experiments.execution.contestants import contestants, read_entries
+from experiments.execution.identity import identity
+from experiments.execution.manifest import check_version
+from experiments.execution.prepare import Prepared, planned_cells, prepare
 from experiments.studies.folder import SweepFolder, named_after, run_folder_name
 from experiments.terminal.progress import Reporter
 from indexing.modes import MODES
@@ -153,7 +153,7 @@ class PointPreparer:
         self._last: Prepared | None = None
 
     def prepare(self, config: RunConfig) -> Prepared:
-        """As `experiments.run.prepare.prepare`, and raises as it does. Closing what it gives does nothing."""
+        """As `experiments.execution.prepare.prepare`, and raises as it does. Closing what it gives does nothing."""
         if self._last is None or _but_retrieval(config) != _but_retrieval(self._last.config):
             self.close()  # first: two open indexes would take the memory of both
             self._last = prepare(config, self._reporter, dry=self._dry)

@@ -20,7 +20,7 @@ from arena.report.figures import (
 from arena.report.text import Part, Rows, print_parts
 from arena.store import FINISHED
 from arena.types import sum_known
-from experiments.run.start import too_many_failed
+from experiments.execution.start import too_many_failed
 from experiments.studies.folder import PICTURE, TABLE
 from experiments.studies.sweep.config import Points, short_values
 from experiments.studies.sweep.curves import MARGIN, MEASURED, BesideBest, Curve, SweepRow, csv_fields

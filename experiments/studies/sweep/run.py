@@ -18,13 +18,13 @@ from arena.report.names import name_of
 from arena.store import FINISHED, RECORDS, VERDICTS, RunStore, key_of
 from arena.store.journal import RECORD_LINES, VERDICT_LINES, LineFormat, encode, scan
 from arena.types import Answer, Cell, Retrieval, RunRecord, ShownDocument, sum_known
-from experiments.run.dry_run import dry_run
-from experiments.run.expectation import Expectation
-from experiments.run.identity import line_fingerprints
-from experiments.run.manifest import library_versions, new_manifest
-from experiments.run.prepare import Prepared
-from experiments.run.process import now
-from experiments.run.start import finish, resume, start
+from experiments.execution.dry_run import dry_run
+from experiments.execution.expectation import Expectation
+from experiments.execution.identity import line_fingerprints
+from experiments.execution.manifest import library_versions, new_manifest
+from experiments.execution.prepare import Prepared
+from experiments.execution.process import now
+from experiments.execution.start import finish, resume, start
 from experiments.studies.folder import SweepFolder
 from experiments.studies.sweep.config import PointPreparer, SweepPoint, is_done
 from experiments.terminal.progress import Reporter

@@ -16,7 +16,7 @@ from arena.store import FINISHED, RUNNING
 from arena.tracking import check_store
 from arena.tracking.runs import warning_codes
 from arena.tracking.track import SweptCell, SweptCells, track_sweep
-from experiments.run.start import copy_to_mlflow
+from experiments.execution.start import copy_to_mlflow
 from experiments.studies.folder import PICTURE, TABLE, SweepFolder
 from experiments.studies.sweep.config import (
     PointPreparer,

@@ -10,7 +10,7 @@ from arena.datasets import load_dataset
 from arena.errors import RunStoreError
 from arena.plan import PlannedCell, RunPlan, Shard
 from arena.store import LEADERBOARD, REPORT, RUNNING, RunStore
-from experiments.run.scoring import conclude_run
+from experiments.execution.scoring import conclude_run
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 from experiments.views.report import fidelity_cards, page_source, report_of, reproduction, write_report

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from arena.datasets import load_dataset
-from experiments.run.scoring import PastRun, open_past_run
+from experiments.execution.scoring import PastRun, open_past_run
 from experiments.studies.compare.differences import Difference, differences, price_differences, repeated_cells
 from tests.samples import answered, cell
 from tests.unit.experiments.made_runs import made_run

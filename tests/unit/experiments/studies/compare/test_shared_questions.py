@@ -9,7 +9,7 @@ from arena.datasets import load_dataset
 from arena.errors import ConfigError
 from arena.plan import PlannedCell, RunPlan
 from arena.types import Cell
-from experiments.run.scoring import PastRun, open_past_run
+from experiments.execution.scoring import PastRun, open_past_run
 from experiments.studies.compare.compare import share_questions
 from tests.samples import answered
 from tests.unit.experiments.made_runs import made_run

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from arena.datasets import load_dataset
 from arena.store import RunStore
-from experiments.run.scoring import conclude_run
+from experiments.execution.scoring import conclude_run
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 from tests.samples import answered, cell, failed

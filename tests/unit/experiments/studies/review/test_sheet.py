@@ -7,7 +7,7 @@ import pytest
 
 from arena.errors import ConfigError, RunStoreError
 from arena.store import RunStore
-from experiments.run.scoring import open_past_run
+from experiments.execution.scoring import open_past_run
 from experiments.studies.review.sheet import NO_GOLD, columns, criteria, export_sheet, review_rows, run_tag
 from tests.unit.experiments.studies.review.reviewed_runs import reviewed_run, rows_of
 
