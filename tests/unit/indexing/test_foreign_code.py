@@ -123,7 +123,7 @@ def test_pickled_weights_that_are_pinned_are_read(tmp_path: Path, monkeypatch: p
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
     sha256 = hashlib.sha256((folder / "pytorch_model.bin").read_bytes()).hexdigest()
-    known = models.WEIGHTS["bge-m3"]
+    known = models.known_weights()["bge-m3"]
     pinned = replace(known, files=(models.WeightFile("pytorch_model.bin", 1, sha256),))
-    monkeypatch.setattr("indexing.embedding.devices.WEIGHTS", {"bge-m3": pinned})
+    monkeypatch.setattr("indexing.embedding.devices.known_weights", lambda: {"bge-m3": pinned})
     OPENERS["bge-m3"][1](folder)

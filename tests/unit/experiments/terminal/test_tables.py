@@ -8,7 +8,7 @@ from arena.datasets.table import describe
 from arena.types import Dataset
 from experiments.bench import bench_table
 from experiments.terminal.tables import info_table, models_text
-from indexing.sources import WEIGHTS
+from indexing.sources import known_weights
 
 
 def drawn(table: RenderableType, width: int) -> str:
@@ -25,8 +25,8 @@ def test_counts_cannot_be_taken_for_names(dataset: Dataset) -> None:
 
 def test_every_model_is_listed_with_how_to_get_it() -> None:
     text = models_text()
-    assert all(f"\n{name}  (" in f"\n{text}" for name in WEIGHTS)
-    assert text.count("arena models fetch") == len(WEIGHTS)
+    assert all(f"\n{name}  (" in f"\n{text}" for name in known_weights())
+    assert text.count("arena models fetch") == len(known_weights())
 
 
 def test_figures_of_a_bench_keep_their_names() -> None:

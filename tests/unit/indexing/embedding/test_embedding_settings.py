@@ -19,7 +19,7 @@ from indexing.embedding import (
 )
 from indexing.embedding.devices import BATCH_TOKENS, default_batch_size, precision_identity
 from indexing.embedding.opening import NAMED, locate_model
-from indexing.sources import WEIGHTS
+from indexing.sources import known_weights
 from tests.letter_embedder import LetterEmbedder
 from tests.passes import watched_passes
 from tests.tiny_models import MAX_LENGTH, WIDTH, build_tiny_minilm
@@ -42,7 +42,7 @@ def prompted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_names_mean_pinned_weights() -> None:
     assert NAMED["minilm"] == NAMED["all-minilm-l6-v2"]
-    assert all(WEIGHTS[name].purpose == "embedding" for name in NAMED.values())
+    assert all(known_weights()[name].purpose == "embedding" for name in NAMED.values())
 
 
 def test_a_folder_without_a_model_is_a_message(tmp_path: Path) -> None:
