@@ -11,7 +11,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +21,10 @@ from arena.types import Document, Passage
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking, indexed_text
 from indexing.embedding import IndexEmbedder
 from indexing.engines import ENGINES, Engine
-from indexing.engines.ranking import EngineSettings
+from indexing.engines.ranking import EDGE, EngineSettings
 from indexing.files import Progress, only_writer, silent, unheard
 from indexing.manifest import IndexManifest, damaged, passages_fingerprint, sampled_positions, stamps, write_probes
-from indexing.opening import SHARD, Index, IndexPlan, open_index, open_planned, plan_index
+from indexing.opening import SHARD, Index, IndexPlan, open_index, plan_index
 
 NEW, OLD = "new", "old"
 SLICE = 256
@@ -34,19 +33,6 @@ EMPTY_BYTES = 150_000_000
 
 Batch = tuple[Sequence[int], Embedding]
 """Positions of passages, and their vectors."""
-
-
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
-    """How a build goes about its work; nothing here changes the index.
-
-    `slice_size`: passages embedded between two progress reports; a multiple of the embedder's batch size wastes
-    nothing. `tell` hears which process is waited for.
-    """
-
-    slice_size: int = SLICE
-    progress: Progress = silent
-    tell: Callable[[str], None] = unheard
 
 
 @contextmanager
@@ -63,13 +49,21 @@ def writing(folder: Path, tell: Callable[[str], None] = unheard) -> Iterator[Pat
 
 
 def assemble(
-    plan: IndexPlan, embedder: IndexEmbedder, folder: Path, work: Path, options: BuildOptions
+    plan: IndexPlan, embedder: IndexEmbedder, folder: Path, work: Path, slice_size: int, progress: Progress
 ) -> IndexManifest:
-    """Leave the planned index at `folder`, for the one who is `writing` it. See `indexing.build.build_index`."""
+    """Leave the planned index at `folder`, for the one who is `writing` it, replacing what was there.
+
+    All happens in `work`, whose content is renamed at the end: an interrupted build leaves the old index or none.
+    Passages are embedded `slice_size` at a time (a multiple of the embedder's batch size wastes nothing); what an
+    interrupted build has embedded is lost unless the embedder keeps it, as one with a `CachedEncoder` does. What the
+    old index keeps outside its folder is discarded where the plan's engine says that it lies. Raises `WeightsError`
+    when the model yields vectors that are not finite or of another width than it says, `ConfigError` when the old
+    index cannot be discarded, `OSError`.
+    """
     _clear(work, plan.engine)
     _check_space(plan, embedder.dimension, work)
     try:
-        manifest = _write(plan, embedder, work / NEW, options)
+        manifest = _write(plan, embedder, work / NEW, slice_size, progress)
         _put_in_place(work / NEW, folder, aside=work / OLD)
     except BaseException:
         with suppress(ConfigError):  # it stays where it is, and the next build tries again
@@ -89,12 +83,13 @@ def _check_space(plan: IndexPlan, dimension: int, work: Path) -> None:
         raise OSError(errno.ENOSPC, f"it takes {needed / 1e6:,.0f} MB at least, and {free / 1e6:,.0f} MB are free")
 
 
-def _write(plan: IndexPlan, embedder: IndexEmbedder, folder: Path, options: BuildOptions) -> IndexManifest:
+def _write(
+    plan: IndexPlan, embedder: IndexEmbedder, folder: Path, slice_size: int, progress: Progress
+) -> IndexManifest:
     texts = [indexed_text(passage) for passage in plan.passages]
     fitted = embedder.fitted(texts)
-    samples = _fill(
-        folder, plan, fitted.sparse_idf, _batches(plan.passages, texts, fitted, options.slice_size), options.progress
-    )
+    batches = _batches(plan.passages, texts, fitted, slice_size)
+    samples = _fill(folder, plan, fitted.sparse_idf, batches, progress)
     # The first load tidies the files up; from then on they stay as they are.
     engine = ENGINES[plan.engine.kind].load(folder / SHARD, settings=plan.engine)
     try:
@@ -218,53 +213,12 @@ def _discard(place: Path, engine: EngineSettings) -> None:
         ) from error
 
 
-__all__ = ["Index", "build_index", "ensure_index", "index_folder", "open_index"]
-
-
-def index_folder(
-    root: Path,
-    documents: Sequence[Document],
-    embedder: IndexEmbedder,
-    *,
-    engine: str | EngineSettings = "edge",
-    chunking: Chunking = WHOLE_DOCUMENTS,
-) -> Path:
-    """Where `ensure_index` keeps the index of these documents and settings; it need not exist."""
-    return root / plan_index(documents, embedder, engine, chunking).folder_name
-
-
-def build_index(
-    documents: Sequence[Document],
-    embedder: IndexEmbedder,
-    folder: Path,
-    *,
-    engine: str | EngineSettings = "edge",
-    chunking: Chunking = WHOLE_DOCUMENTS,
-    slice_size: int = SLICE,
-    progress: Progress = silent,
-    tell: Callable[[str], None] = unheard,
-) -> IndexManifest:
-    """Embed the documents and leave a finished index at `folder`, replacing what was there.
-
-    All work happens in a hidden sibling folder whose content is renamed at the end: an interrupted build leaves the
-    old index or none. Passages are embedded `slice_size` at a time; what an interrupted build has embedded is lost
-    unless the embedder keeps it, as one with a `CachedEncoder` does. What the old index keeps outside its folder is
-    discarded where `engine` says that it lies. Raises `DatasetError` on an empty corpus, a repeated id or a text
-    that is not Unicode, `WeightsError` when the model yields vectors that are not finite or of another width than it
-    says, `ConfigError` when the folder cannot be written, or the old index cannot be discarded. Another process that
-    writes this index is waited for; `tell` hears which one.
-    """
-    plan = plan_index(documents, embedder, engine, chunking)
-    with writing(folder, tell) as work:
-        return assemble(plan, embedder, folder, work, BuildOptions(slice_size, progress))
-
-
 def ensure_index(
     documents: Sequence[Document],
     embedder: IndexEmbedder,
     root: Path,
     *,
-    engine: str | EngineSettings = "edge",
+    engine: EngineSettings = EDGE,
     chunking: Chunking = WHOLE_DOCUMENTS,
     slice_size: int = SLICE,
     thorough: bool = False,
@@ -274,8 +228,9 @@ def ensure_index(
     """The index of these documents under `root`, built first where it is missing or cannot be read.
 
     Its folder is named by its identity and, on a server, by where that is, so indexes of other corpora, settings and
-    servers live beside it. What another process has just finished is opened, not built again. `thorough` reads
-    every file of an index that is there, and builds it anew when one is damaged. Raises as `build_index` does.
+    servers live beside it. Another process that writes this index is waited for, and what it has finished is opened,
+    not built again; `tell` hears which one. `thorough` reads every file of an index that is there, and builds it anew
+    when one is damaged. Raises as `plan_index`, `writing` and `assemble` do.
     """
     plan = plan_index(documents, embedder, engine, chunking)
     folder = root / plan.folder_name
@@ -284,14 +239,14 @@ def ensure_index(
         with writing(folder, tell) as work:
             index = _sound(folder, plan, thorough=thorough)  # may have been finished before we got the lock
             if index is None:
-                assemble(plan, embedder, folder, work, BuildOptions(slice_size, progress))
-    return index or open_planned(folder, plan)
+                assemble(plan, embedder, folder, work, slice_size, progress)
+    return index or open_index(folder, plan)
 
 
 def _sound(folder: Path, plan: IndexPlan, *, thorough: bool) -> Index | None:
     """The planned index, open, if it is there and can be read; if `thorough`, only with every file whole."""
     try:
-        index = open_planned(folder, plan)
+        index = open_index(folder, plan)
     except IndexMismatchError:
         return None
     if thorough and damaged(folder, index.manifest.files):

@@ -15,7 +15,7 @@ from arena.errors import DatasetError, IndexMismatchError
 from arena.identity import canonical_json, short_hash
 from arena.types import Document, Passage
 from indexing.bm25 import words_identity
-from indexing.chunking import WHOLE_DOCUMENTS, Chunking, indexed_text, passages_of
+from indexing.chunking import Chunking, indexed_text, passages_of
 from indexing.embedding import IndexEmbedder
 from indexing.engines import ENGINES, Engine
 from indexing.engines.ranking import MEMORY, EngineSettings
@@ -50,14 +50,12 @@ class IndexPlan:
 
 
 def plan_index(
-    documents: Sequence[Document], embedder: IndexEmbedder, engine: str | EngineSettings, chunking: Chunking
+    documents: Sequence[Document], embedder: IndexEmbedder, engine: EngineSettings, chunking: Chunking
 ) -> IndexPlan:
     """The plan of an index. Cheap but for the tokens of a chunking.
 
-    Raises `DatasetError` on an empty corpus, a repeated id, or a text that is not Unicode, `UnknownNameError` for
-    an engine that does not exist.
+    Raises `DatasetError` on an empty corpus, a repeated id, or a text that is not Unicode.
     """
-    settings = EngineSettings(engine) if isinstance(engine, str) else engine
     _check(documents)
     passages = passages_of(documents, chunking)
     identity = IndexIdentity(
@@ -65,11 +63,11 @@ def plan_index(
         chunking=dict(chunking.identity),
         embedder=embedder_identity(embedder, passages),
         dimension=embedder.dimension,
-        engine=settings.kind,
-        engine_version=ENGINES[settings.kind].version(),
-        search=settings.identity(len(passages)),
+        engine=engine.kind,
+        engine_version=ENGINES[engine.kind].version(),
+        search=engine.identity(len(passages)),
     )
-    return IndexPlan(len(documents), passages, settings, identity)
+    return IndexPlan(len(documents), passages, engine, identity)
 
 
 def embedder_identity(embedder: IndexEmbedder, passages: Sequence[Passage]) -> dict[str, object]:
@@ -95,6 +93,7 @@ SHARD = "shard"
 class Index:
     """An open index. `passages` are in id order: a position of the engine is a place in them."""
 
+    folder: Path
     manifest: IndexManifest
     passages: tuple[Passage, ...]
     engine: Engine
@@ -109,25 +108,13 @@ class Index:
         self.close()
 
 
-def open_index(
-    folder: Path,
-    documents: Sequence[Document],
-    embedder: IndexEmbedder,
-    *,
-    engine: str | EngineSettings = "edge",
-    chunking: Chunking = WHOLE_DOCUMENTS,
-) -> Index:
-    """The index in `folder`, provided it was built from these documents with these settings.
+def open_index(folder: Path, plan: IndexPlan) -> Index:
+    """The index in `folder`, provided it is the planned one.
 
     Raises `IndexMismatchError`, naming both values of every difference, otherwise; also when it cannot be read.
     Small files are hashed, large ones checked by size only: `verify_index` reads all. Any number of processes may
     open one index.
     """
-    return open_planned(folder, plan_index(documents, embedder, engine, chunking))
-
-
-def open_planned(folder: Path, plan: IndexPlan) -> Index:
-    """See `open_index`."""
     manifest = read_manifest(folder)
     name = repr(str(folder))
     differences = manifest.identity.differences(plan.identity)
@@ -142,7 +129,7 @@ def open_planned(folder: Path, plan: IndexPlan) -> Index:
     problems = damaged(folder, manifest.files, quick=True)
     if problems:
         raise IndexMismatchError(f"{problems[0]}; {REBUILD}")
-    return Index(manifest, plan.passages, open_engine(folder, manifest, plan.engine))
+    return Index(folder, manifest, plan.passages, open_engine(folder, manifest, plan.engine))
 
 
 def open_engine(folder: Path, manifest: IndexManifest, settings: EngineSettings) -> Engine:

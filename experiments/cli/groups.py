@@ -178,14 +178,13 @@ def index_build(
 
     A killed build goes on from what was embedded. A damaged index is built anew.
     """
-    from experiments.execution.equipment import chunking_of, embedder_of, engine_of, index_root, ready_index
-    from indexing.build import index_folder
+    from experiments.execution.equipment import embedder_of, ready_index
 
     settings, documents = _corpus(config, dataset)
     reporter = new_reporter()
     embedder = embedder_of(settings, reporter)
-    ready_index(settings, documents, embedder, reporter, thorough=True).close()
-    put(index_folder(index_root(), documents, embedder, engine=engine_of(settings), chunking=chunking_of(settings)))
+    with ready_index(settings, documents, embedder, reporter, thorough=True) as index:
+        put(index.folder)
 
 
 @index_app.command("info")
@@ -205,13 +204,13 @@ def index_verify(
 ) -> None:
     """Work the index out anew: counts, hashes of every file, sampled vectors. Exit code 1 if anything differs."""
     from experiments.execution.equipment import chunking_of, embedder_of, engine_of, index_root
-    from indexing.build import index_folder
+    from indexing.opening import plan_index
     from indexing.verify import verify_index
 
     settings, documents = _corpus(config, dataset)
     embedder = embedder_of(settings, new_reporter(), cached=False)  # to embed samples again, not to read them back
     engine, chunking = engine_of(settings), chunking_of(settings)
-    folder = index_folder(index_root(), documents, embedder, engine=engine, chunking=chunking)
+    folder = index_root() / plan_index(documents, embedder, engine, chunking).folder_name
     problems = verify_index(folder, documents, chunking=chunking, embedder=embedder, engine=engine)
     for problem in problems:
         put(problem)

@@ -22,11 +22,10 @@ from indexing.engines.ranking import EngineSettings
 
 if TYPE_CHECKING:
     from experiments.execution.extras import EvaluatorKey
-    from indexing.build import Index
     from indexing.chunking import ModelTokenizer
     from indexing.embedding import IndexEmbedder
     from indexing.manifest import IndexManifest
-    from indexing.opening import IndexPlan
+    from indexing.opening import Index, IndexPlan
     from indexing.retriever import IndexRetriever, OpenRetriever
     from strategies import Variant
 
@@ -149,9 +148,10 @@ def chunking_of(config: RunConfig) -> Chunking:
 def model_tokenizer(config: RunConfig) -> ModelTokenizer:
     """That of the embedding model, whose weights must be here."""
     from indexing.chunking import ModelTokenizer
-    from indexing.embedding.opening import locate_model
+    from indexing.embedding.opening import NAMED
+    from indexing.weights import locate
 
-    folder, _ = locate_model(config.embedding, weights_root())
+    folder, _ = locate(config.embedding, "embedding", NAMED, weights_root())
     return ModelTokenizer(folder)
 
 

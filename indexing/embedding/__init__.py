@@ -17,7 +17,7 @@ from indexing.embedding.embedder import (
     embed_queries_timed,
 )
 from indexing.embedding.opening import open_embedder
-from indexing.embedding.sentence_transformer import MiniLMEmbedder, SentenceTransformerEncoder
+from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 
 __all__ = [
     "BgeM3Encoder",
@@ -27,7 +27,6 @@ __all__ = [
     "Encoder",
     "IndexEmbedder",
     "LaneEmbedder",
-    "MiniLMEmbedder",
     "SentenceTransformerEncoder",
     "TimedQueries",
     "embed_queries_timed",

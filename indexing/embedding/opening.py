@@ -65,7 +65,7 @@ def open_embedder(
     text. Raises `WeightsError` when the weights cannot be had, `UnknownNameError` for a name that is none,
     `ConfigError` for a setting that does not fit the model.
     """
-    folder, name = locate_model(settings, weights_root, progress)
+    folder, name = locate(settings, "embedding", NAMED, weights_root, progress)
     bge = is_bge_m3(folder)
     bm25 = None if bge else Bm25()
     kind = BgeM3Encoder if bge else SentenceTransformerEncoder
@@ -188,8 +188,3 @@ def _version(library: str) -> str | None:
     with suppress(PackageNotFoundError):
         return version(library)
     return None
-
-
-def locate_model(settings: EmbeddingConfig, weights_root: Path, progress: Progress = silent) -> tuple[Path, str]:
-    """See `locate`."""
-    return locate(settings, "embedding", NAMED, weights_root, progress)

@@ -10,7 +10,6 @@ import numpy as np
 
 from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
-from indexing.bm25 import Bm25
 from indexing.embedding.devices import (
     FETCH,
     chosen_devices,
@@ -29,7 +28,6 @@ from indexing.embedding.embedder import (
     ENCODING,
     Encoded,
     Identity,
-    LaneEmbedder,
     Provenance,
     TimedEncoded,
     concatenated,
@@ -165,17 +163,6 @@ class SentenceTransformerEncoder:
 
     def _nothing(self) -> Encoded:
         return Encoded(np.empty((0, self._dimension), np.float32), multi=() if self._multivectors else None)
-
-
-class MiniLMEmbedder(LaneEmbedder):
-    """all-MiniLM-L6-v2 (Wang et al., 2020), or any folder of its layout, with BM25 beside it."""
-
-    def __init__(self, folder: Path, *, device: str | None = None, batch_size: int | None = None) -> None:
-        """Load the model. Raises as `SentenceTransformerEncoder` does."""
-        devices = None if device is None else (device,)
-        super().__init__(
-            SentenceTransformerEncoder(folder, EmbeddingConfig(devices=devices, batch_size=batch_size)), Bm25()
-        )
 
 
 def _tokens(measured: _Measured) -> int:

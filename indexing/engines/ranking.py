@@ -215,3 +215,7 @@ class EngineSettings:
             "hnsw_ef_construct": self.hnsw_ef_construct,
             "hnsw_ef": self.hnsw_ef,
         }
+
+
+EDGE = EngineSettings()
+"""The usual engine: embedded, in the index's own folder."""

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from arena.types import Document
 from indexing.bm25 import Bm25
-from indexing.build import ensure_index, index_folder
+from indexing.build import ensure_index
 from indexing.embedding import CachedEncoder, Encoded, LaneEmbedder
 from indexing.embedding.embedder import TimedEncoded, one_by_one
 from indexing.files import work_folder
 from indexing.verify import verify_index
+from tests.indexes import index_folder
 from tests.letter_embedder import LetterEmbedder
 from tests.patience import wait_until
 

@@ -20,9 +20,9 @@ from arena.datasets import PLUGIN_GROUP
 from arena.errors import ConfigError, StrategyError
 from arena.types import Task
 from experiments.execution.process import GROUPS, shadows, unknown_groups
-from indexing.build import build_index
 from strategies import ENTRY_POINTS
 from strategies.base import MOST_STEPS, GraphStrategy
+from tests.indexes import build_index
 from tests.integration.conftest import Arena
 from tests.letter_embedder import LetterEmbedder
 from tests.patience import PATIENCE_SECONDS

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from arena.types import Document
-from indexing.build import Index, build_index, open_index
-from indexing.embedding import MiniLMEmbedder
+from indexing.opening import Index
 from indexing.retriever import IndexRetriever
+from tests.indexes import MiniLMEmbedder, build_index, open_index
 from tests.tiny_models import build_tiny_minilm
 from tests.unit.indexing.retrieving import WORDS, LengthReranker
 

@@ -13,9 +13,11 @@ import pytest
 from arena.errors import ConfigError, DatasetError, IndexMismatchError, UnknownNameError, WeightsError
 from arena.protocols import Embedding
 from arena.types import Document
-from indexing.build import Index, build_index, ensure_index, open_index
-from indexing.embedding import MiniLMEmbedder
+from indexing.build import ensure_index
+from indexing.engines.ranking import EngineSettings
 from indexing.manifest import MANIFEST, corpus_fingerprint, read_manifest
+from indexing.opening import Index
+from tests.indexes import MiniLMEmbedder, build_index, open_index
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS
 from tests.tiny_models import WIDTH, build_tiny_minilm
@@ -23,7 +25,7 @@ from tests.tiny_models import WIDTH, build_tiny_minilm
 SLOW_BUILD = """
 import sys, time
 from pathlib import Path
-from indexing.build import build_index
+from tests.indexes import build_index
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS
 
@@ -165,7 +167,7 @@ def test_a_file_in_the_way_is_a_message(embedder: MiniLMEmbedder, tmp_path: Path
 
 def test_an_unknown_engine_offers_the_nearest(embedder: MiniLMEmbedder, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'edge'"):
-        ensure_index(DOCUMENTS, embedder, tmp_path, engine="egde")
+        ensure_index(DOCUMENTS, embedder, tmp_path, engine=EngineSettings("egde"))
 
 
 def test_a_broken_model_is_named(tiny_folder: Path, tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ import pytest
 
 from arena.errors import ConfigError, IndexMismatchError
 from arena.types import Document
-from indexing.build import Index, build_index, ensure_index, index_folder, open_index
+from indexing.build import ensure_index
 from indexing.engines.ranking import MEMORY, EngineSettings
 from indexing.files import work_folder
 from indexing.manifest import MANIFEST
+from indexing.opening import Index
 from indexing.verify import verify_index
+from tests.indexes import build_index, index_folder, open_index
 from tests.letter_embedder import LetterEmbedder
 from tests.patience import PATIENCE_SECONDS
 from tests.qdrant_server import QdrantServer, qdrant_server

@@ -9,12 +9,12 @@ import pytest
 from arena.errors import DatasetError, IndexMismatchError, WeightsError
 from arena.protocols import Embedding, SparseVector
 from arena.types import Document
-from indexing.build import build_index, ensure_index, open_index
+from indexing.build import ensure_index
 from indexing.chunking import TokenWindows
-from indexing.embedding import MiniLMEmbedder
 from indexing.engines.ranking import EngineSettings
 from indexing.files import work_folder
 from indexing.verify import verify_index
+from tests.indexes import MiniLMEmbedder, build_index, open_index
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS
 

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.protocols import Embedding
-from indexing.build import build_index, ensure_index, index_folder, open_index
+from indexing.build import ensure_index
 from indexing.files import WRITER, only_writer, work_folder
+from tests.indexes import build_index, index_folder, open_index
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS
 

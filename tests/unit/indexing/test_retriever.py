@@ -11,11 +11,12 @@ import pytest
 from arena.errors import ConfigError, StrategyError, UnknownNameError, WeightsError
 from arena.protocols import Embedding
 from arena.types import Document, RetrievalRequest
-from indexing.build import Index, build_index, open_index
-from indexing.embedding import MiniLMEmbedder, TimedQueries
+from indexing.embedding import TimedQueries
 from indexing.modes import MODES
+from indexing.opening import Index
 from indexing.retriever import IndexRetriever
 from tests.brute_force import cosines, hybrid, ranked
+from tests.indexes import MiniLMEmbedder, build_index, open_index
 from tests.letter_embedder import LetterEmbedder
 from tests.random_points import SETTINGS
 from tests.unit.indexing.retrieving import QUERIES, LengthReranker, ask, at_once

@@ -7,11 +7,10 @@ import anyio
 import pytest
 
 from arena.types import Document, Hit, Retrieval, RetrievalRequest
-from indexing.build import build_index, open_index
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking, TokenWindows
-from indexing.embedding import MiniLMEmbedder
 from indexing.modes import DEPTH
 from indexing.retriever import IndexRetriever
+from tests.indexes import MiniLMEmbedder, build_index, open_index
 
 DOCUMENTS = tuple(
     Document(f"d{number:02}", "", f"The {word} of the guild number {number} lies by the river and is old.")

@@ -11,10 +11,11 @@ import pytest
 
 from arena.errors import ConfigError, WeightsError
 from arena.types import Passage, RetrievalRequest
-from indexing.build import Index
-from indexing.embedding import MiniLMEmbedder, TimedQueries
+from indexing.embedding import TimedQueries
+from indexing.opening import Index
 from indexing.rerank.cross_encoders import sigmoid, steady
 from indexing.retriever import IndexRetriever
+from tests.indexes import MiniLMEmbedder
 from tests.unit.indexing.retrieving import QUERIES, LengthReranker, ask, at_once, words
 
 

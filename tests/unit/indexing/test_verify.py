@@ -10,14 +10,15 @@ import pytest
 from arena.errors import IndexMismatchError
 from arena.protocols import Embedding
 from arena.types import Document
-from indexing.build import build_index, ensure_index, index_folder
+from indexing.build import ensure_index
 from indexing.chunking import TokenWindows
 from indexing.engines import ENGINES
 from indexing.engines.ranking import EngineSettings
 from indexing.files import work_folder
 from indexing.manifest import MANIFEST, IndexManifest, read_manifest
-from indexing.opening import SHARD, open_index
+from indexing.opening import SHARD
 from indexing.verify import index_info, list_indexes, verify_index
+from tests.indexes import build_index, index_folder, open_index
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS
 

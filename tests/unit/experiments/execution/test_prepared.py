@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from arena.config import cache_folder
-from indexing.build import ensure_index, index_folder
+from indexing.build import ensure_index
+from tests.indexes import index_folder
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS
 

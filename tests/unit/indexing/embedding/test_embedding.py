@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from arena.errors import WeightsError
-from indexing.embedding import MiniLMEmbedder
+from tests.indexes import MiniLMEmbedder
 from tests.tiny_models import MAX_LENGTH, WIDTH, build_tiny_minilm
 
 TEXTS = [

@@ -15,10 +15,11 @@ from hypothesis.extra.numpy import arrays
 from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
 from arena.protocols import SparseVector
-from indexing.embedding import CachedEncoder, EmbeddingCache, Encoded, MiniLMEmbedder, open_embedder
+from indexing.embedding import CachedEncoder, EmbeddingCache, Encoded, open_embedder
 from indexing.embedding.cache import FORMAT, Kept, pack, unpack
 from indexing.embedding.embedder import ENCODING
 from tests.counting_encoder import CountingEncoder
+from tests.indexes import MiniLMEmbedder
 from tests.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[4]

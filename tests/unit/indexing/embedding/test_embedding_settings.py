@@ -10,16 +10,11 @@ import pytest
 
 from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, UnknownNameError, WeightsError
-from indexing.embedding import (
-    LaneEmbedder,
-    MiniLMEmbedder,
-    SentenceTransformerEncoder,
-    embed_queries_timed,
-    open_embedder,
-)
+from indexing.embedding import LaneEmbedder, SentenceTransformerEncoder, embed_queries_timed, open_embedder
 from indexing.embedding.devices import BATCH_TOKENS, default_batch_size, precision_identity
-from indexing.embedding.opening import NAMED, locate_model
+from indexing.embedding.opening import NAMED
 from indexing.sources import known_weights
+from tests.indexes import MiniLMEmbedder
 from tests.letter_embedder import LetterEmbedder
 from tests.passes import watched_passes
 from tests.tiny_models import MAX_LENGTH, WIDTH, build_tiny_minilm
@@ -66,7 +61,7 @@ def test_a_folder_that_is_not_there_is_a_message(tmp_path: Path) -> None:
 def test_a_revision_is_for_the_hub(model: str, tmp_path: Path) -> None:
     settings = EmbeddingConfig(model=str(tmp_path) if model == "FOLDER" else model, revision="main")
     with pytest.raises(ConfigError, match="revision 'main' needs a model of the hub"):
-        locate_model(settings, tmp_path)
+        open_embedder(settings, tmp_path)
 
 
 def test_the_name_in_an_identity_says_nothing_of_this_machine(tiny_folder: Path, tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ import pytest
 
 from arena.errors import ConfigError, IndexMismatchError, UnknownNameError
 from arena.protocols import Embedding
-from indexing.build import build_index, open_index
 from indexing.engines import Engine
 from indexing.engines.ranking import EXACT_LIMIT, MEMORY, EngineSettings, Ranking
 from indexing.engines.server import POINTER, ServerEngine
+from tests.indexes import build_index, open_index
 from tests.letter_embedder import LetterEmbedder
 from tests.qdrant_server import qdrant_server
 from tests.random_points import WIDTH, filled, random_embedding, random_queries, random_tokens

@@ -15,7 +15,6 @@ from arena.errors import ConfigError
 from arena.protocols import Vectors
 from arena.types import Passage
 from indexing.bm25 import Bm25
-from indexing.build import build_index, open_index
 from indexing.embedding import BgeM3Encoder, LaneEmbedder, SentenceTransformerEncoder
 from indexing.rerank import (
     EmbedderTokens,
@@ -25,6 +24,7 @@ from indexing.rerank import (
     open_reranker,
 )
 from indexing.rerank.late_interaction import maxsim
+from tests.indexes import build_index, open_index
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS
 from tests.tiny_models import build_tiny_bge_m3

@@ -21,9 +21,10 @@ from arena.types import (
     RunRecord,
 )
 from experiments.studies.sweep.run import cut_record, cut_retrieval
-from indexing.build import Index, build_index, open_index
 from indexing.modes import DEPTH
+from indexing.opening import Index
 from indexing.retriever import IndexRetriever
+from tests.indexes import build_index, open_index
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import answered, failed
 
