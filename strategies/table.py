@@ -53,9 +53,9 @@ def find_strategy(name: str, plugins: Iterable[EntryPoint] | None = None) -> Str
         UnknownNameError: there is none.
         ConfigError: a plugin of that name cannot be imported, or is not a `StrategySpec` of that name.
     """
-    offered = _plugins(plugins)
     if name in STRATEGIES:
         return STRATEGIES[name]
+    offered = _plugins(plugins)
     for point in offered:
         if point.name != name:
             continue

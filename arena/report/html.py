@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from markupsafe import Markup
@@ -91,7 +92,9 @@ def _figures(shown: dict[str, Any], marks: tuple[Mark, ...]) -> dict[str, Any]:
     }
 
 
+@cache
 def _environment() -> Any:
+    """With the templates it has compiled, which takes as long as filling them in."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(

@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from types import FrameType
 from typing import Annotated
 
@@ -82,7 +83,7 @@ def _run(arguments: Sequence[str] | None) -> None:
     try:
         with _stop_signals(ends=arguments is None):
             check_typed(sys.argv[1:] if arguments is None else arguments)
-            app(arguments, prog_name="arena")
+            _command()(arguments, prog_name="arena")
     except (UserError, _Stopped) as error:
         put(f"arena: {error}", err=True)
         raise SystemExit(MEND_FIRST) from None
@@ -91,6 +92,12 @@ def _run(arguments: Sequence[str] | None) -> None:
             raise
         put("arena: this machine has too little memory left: free some, or lower batch sizes and concurrency", err=True)
         raise SystemExit(MEND_FIRST) from None
+
+
+@cache
+def _command() -> Callable[..., None]:
+    """All commands, as read from their signatures; once a process, which may call `main` often."""
+    return typer.main.get_command(app)
 
 
 def _say_version(asked: bool) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any
@@ -64,9 +64,11 @@ def _source(name: str) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-def _imported(source: bytes, name: str, *, is_package: bool) -> Iterator[str]:
+@cache
+def _imported(source: bytes, name: str, *, is_package: bool) -> tuple[str, ...]:
     """The modules of its own top-level package that a module may import, at any place in it."""
     top = name.split(".")[0]
+    found: list[str] = []
     for node in ast.walk(ast.parse(source)):
         targets: list[str] = []
         if isinstance(node, ast.Import):
@@ -76,7 +78,8 @@ def _imported(source: bytes, name: str, *, is_package: bool) -> Iterator[str]:
             base = ".".join(here[: len(here) + 1 - node.level]) if node.level else ""
             module = ".".join(filter(None, (base, node.module)))
             targets = [module, *(f"{module}.{alias.name}" for alias in node.names)]
-        yield from (target for target in targets if target.split(".")[0] == top)
+        found += (target for target in targets if target.split(".")[0] == top)
+    return tuple(found)
 
 
 _EXTENT = ("dataset", "strategies", "strategy_params", "modes", "sample")
@@ -146,6 +149,7 @@ def differences(old: Any, new: Any, place: str = "") -> list[str]:
     return [] if old == new else [f"{place}: {old!r} -> {new!r}"]
 
 
+@cache
 def version_of(distribution: str) -> str | None:
     """The installed version of a distribution; None if it is not installed."""
     try:
