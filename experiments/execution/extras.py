@@ -169,7 +169,7 @@ def _open(
     if kind == "t5":
         from indexing.rerank.opening import T5Evaluator
 
-        return T5Evaluator(Path(model).expanduser(), devices=rerank.devices, batch_size=rerank.batch_size)
+        return T5Evaluator(Path(model).expanduser(), rerank)
     from indexing.rerank import open_reranker
     from indexing.rerank.opening import RerankerEvaluator
 

@@ -30,7 +30,7 @@ from experiments.execution.identity import changes, line_fingerprints, run_finge
 from experiments.execution.prepare import Prepared
 from experiments.execution.process import now
 from experiments.terminal.progress import Reporter
-from indexing.embedding.devices import lacks_gpus
+from indexing.devices import lacks_gpus
 
 LIBRARIES = (
     "rag-strategy-arena",

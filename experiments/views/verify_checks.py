@@ -135,7 +135,7 @@ def check_here(manifest: Mapping[str, Any]) -> Iterator[RunCheck]:
 
 
 def _weights(name: str, model: str, known: Mapping[str, Any]) -> RunCheck:
-    from indexing.embedding.devices import folder_identity
+    from indexing.devices import folder_identity
 
     folder = weights_here(model)
     if folder is None:

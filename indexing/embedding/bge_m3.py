@@ -12,32 +12,8 @@ from numpy.typing import NDArray
 from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
 from arena.protocols import SparseVector, Vectors
-from indexing.embedding.devices import (
-    FETCH,
-    chosen_devices,
-    dealt,
-    default_batch_size,
-    device_kind,
-    folder_identity,
-    load_errors,
-    precision_identity,
-    provenance,
-    replicas,
-    token_bounded,
-    token_counts,
-    tokens_read,
-)
-from indexing.embedding.embedder import (
-    ENCODING,
-    Encoded,
-    Identity,
-    Provenance,
-    TimedEncoded,
-    concatenated,
-    one_by_one,
-    require_finite,
-    unit_rows,
-)
+from indexing.devices import FETCH, dealt, loading, padded, replicas, token_bounded, tokens_read
+from indexing.embedding.embedder import Encoded, FolderEncoder, concatenated, require_finite, unit_rows
 
 if TYPE_CHECKING:
     import torch
@@ -47,7 +23,7 @@ HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 Tokens = NDArray[np.int64]
 
 
-class BgeM3Encoder:
+class BgeM3Encoder(FolderEncoder):
     """An `Encoder` over the model and tokenizer of FlagEmbedding's `BGEM3FlagModel`.
 
     Its `encode` runs the first batch of a call twice to try out the memory, draws bars, and starts processes for
@@ -55,6 +31,8 @@ class BgeM3Encoder:
     tokenizer's ids, the largest of a token's occurrences, special tokens left out. Half precision is the
     default on a GPU, single precision on the CPU.
     """
+
+    token_vectors = "all tokens but the first"
 
     def __init__(self, folder: Path, settings: EmbeddingConfig, *, name: str | None = None) -> None:
         """`name` is the model's in its identity, the folder's where None.
@@ -64,12 +42,7 @@ class BgeM3Encoder:
         wrong = [name for name in ("pooling", "normalize", "distance") if getattr(settings, name) is not None]
         if wrong:
             raise ConfigError(f"embedding setting {wrong[0]} does not fit bge-m3, which has its own: leave it out")
-        self._hashes = folder_identity(folder, trust_remote_code=settings.trust_remote_code)
-        self._devices = chosen_devices(settings.devices)
-        self._batch_size = settings.batch_size or default_batch_size(self._devices)
-        self._dtype = settings.dtype or ("float32" if device_kind(self._devices[0]) == "cpu" else "float16")
-        self._multivectors = settings.multivectors
-        self._name = name or folder.name
+        super().__init__(folder, settings, name, half_on_gpu=True)
         self._query = settings.query_instruction or ""
         self._passage = settings.passage_instruction or ""
         flag_model = _load(folder, self._dtype, trust_remote_code=settings.trust_remote_code)
@@ -81,48 +54,20 @@ class BgeM3Encoder:
         self._replicas = replicas(flag_model.model, self._devices)
         self.queries([""])  # a broken model shows here, and the first query timed is not the one that warms it up
 
-    @property
-    def identity(self) -> Identity:
-        return {
-            "model": self._name,
-            "encoding": ENCODING,
-            **self._hashes,
-            **precision_identity(self._dtype, self._devices),
-            "max_length_tokens": self._max_length,
-            "query_instruction": self._query,
-            "passage_instruction": self._passage,
-            "multivectors": "all tokens but the first" if self._multivectors else "none",
-        }
-
-    @property
-    def provenance(self) -> Provenance:
-        return provenance(self._devices, self._batch_size)
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
-
-    @property
-    def batch_texts(self) -> int:
-        return self._batch_size * len(self._devices)
-
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        def count(block: Sequence[str]) -> list[int]:
-            return [len(ids) for ids in self._tokens(self._passage, block, truncation=False)]
-
-        return sum(tokens > self._max_length for tokens in token_counts(count, texts))
-
     def passages(self, texts: Sequence[str]) -> Encoded:
         return self._encode(self._passage, texts, self._replicas)
 
-    def queries(self, texts: Sequence[str]) -> TimedEncoded:
-        return one_by_one(lambda alone: self._encode(self._query, alone, self._replicas[:1]), texts)
+    def _encode_queries(self, texts: Sequence[str]) -> Encoded:
+        return self._encode(self._query, texts, self._replicas[:1])
+
+    def _passage_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(ids) for ids in self._tokens(self._passage, texts, truncation=False)]
 
     def _encode(self, instruction: str, texts: Sequence[str], models: Sequence[torch.nn.Module]) -> Encoded:
         if not texts:
             return Encoded(np.empty((0, self._dimension), np.float32), (), () if self._multivectors else None)
-        encoded = dealt(models, self._tokens(instruction, texts), len, self._share)
-        return require_finite(encoded, texts, self.identity)
+        parts, places = dealt(models, self._tokens(instruction, texts), len, self._share, section="embedding")
+        return require_finite(concatenated(parts).rows(places), texts, self.identity)
 
     def _tokens(self, instruction: str, texts: Sequence[str], *, truncation: bool = True) -> list[list[int]]:
         encoded = self._tokenizer(
@@ -143,14 +88,11 @@ class BgeM3Encoder:
         import torch
 
         lengths = [len(ids) for ids in batch]
-        ids = np.full((len(batch), max(lengths)), self._tokenizer.pad_token_id, dtype=np.int64)
-        for row, tokens in zip(ids, batch, strict=True):
-            row[: len(tokens)] = tokens
-        mask = np.arange(ids.shape[1]) < np.array(lengths)[:, None]
+        ids, mask = padded(batch, self._tokenizer.pad_token_id)
         device = next(model.parameters()).device
         inputs = {
             "input_ids": torch.from_numpy(ids).to(device),
-            "attention_mask": torch.from_numpy(mask.astype(np.int64)).to(device),
+            "attention_mask": torch.from_numpy(mask).to(device),
         }
         with torch.inference_mode():
             outputs = model(inputs, return_dense=True, return_sparse=True, return_colbert_vecs=self._multivectors)
@@ -181,7 +123,7 @@ def _load(folder: Path, dtype: str, *, trust_remote_code: bool) -> Any:
         raise WeightsError(f"no bge-m3 in {str(folder)!r}: it lacks {' or '.join(HEADS)}; {FETCH}")
     from FlagEmbedding import BGEM3FlagModel
 
-    try:
+    with loading("bge-m3", folder):
         return BGEM3FlagModel(
             str(folder),
             use_fp16=dtype == "float16",
@@ -190,8 +132,6 @@ def _load(folder: Path, dtype: str, *, trust_remote_code: bool) -> Any:
             local_files_only=True,
             trust_remote_code=trust_remote_code,
         )
-    except load_errors() as error:
-        raise WeightsError(f"no loadable bge-m3 in {str(folder)!r}: {error}; {FETCH}") from error
 
 
 def _float32(tensor: torch.Tensor) -> Vectors:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -19,6 +21,7 @@ from arena.errors import WeightsError
 from arena.protocols import Embedder, Embedding, SparseVector, Vectors
 from arena.types import well_formed
 from indexing.bm25 import Bm25
+from indexing.devices import FolderModel, device_kind, precision_identity, token_counts
 
 Identity = Mapping[str, str | int]
 Provenance = Mapping[str, str | int | float]
@@ -111,15 +114,72 @@ def concatenated(parts: Sequence[Encoded]) -> Encoded:
     )
 
 
-def one_by_one(encode: Callable[[Sequence[str]], Encoded], texts: Sequence[str]) -> TimedEncoded:
-    """Encode each text alone and time it. Matrix kernels round differently for another batch shape."""
-    parts, seconds = [], []
-    for text in texts:
-        started = time.perf_counter()
-        parts.append(encode([text]))
-        seconds.append(time.perf_counter() - started)
-    encoded = concatenated(parts) if parts else encode([])
-    return TimedEncoded(encoded, tuple(seconds), (False,) * len(texts))
+class FolderEncoder(FolderModel, ABC):
+    """What the encoders have in common that run the model of a folder; see `Encoder`.
+
+    One sets its instructions, how many tokens it reads, its width, and its copies, of which the first embeds queries.
+    """
+
+    token_vectors = "all tokens"  # of a text, as the identity calls them
+
+    _query: str
+    _passage: str
+    _max_length: int
+    _dimension: int
+
+    def __init__(self, folder: Path, settings: EmbeddingConfig, name: str | None, *, half_on_gpu: bool = False) -> None:
+        super().__init__(folder, settings, name, half_on_gpu=half_on_gpu)
+        self._multivectors = settings.multivectors
+
+    @abstractmethod
+    def _encode_queries(self, texts: Sequence[str]) -> Encoded:
+        """All in one batch."""
+
+    @abstractmethod
+    def _passage_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each whole passage, instruction and framing ones included."""
+
+    @property
+    def identity(self) -> Identity:
+        return {
+            "model": self._name,
+            "encoding": ENCODING,
+            **self._hashes,
+            **precision_identity(self._dtype, self._devices),
+            "max_length_tokens": self._max_length,
+            "query_instruction": self._query,
+            "passage_instruction": self._passage,
+            "multivectors": self.token_vectors if self._multivectors else "none",
+        }
+
+    @property
+    def provenance(self) -> Provenance:
+        import torch
+
+        threads = {"threads": torch.get_num_threads()} if "cpu" in map(device_kind, self._devices) else {}
+        device = ",".join(self._devices)
+        return {"device": device, "batch_size": self._batch_size, "torch": torch.__version__, **threads}
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    @property
+    def batch_texts(self) -> int:
+        return self._batch_size * len(self._devices)
+
+    def queries(self, texts: Sequence[str]) -> TimedEncoded:
+        """Each alone and timed: matrix kernels round differently for another batch shape."""
+        parts, seconds = [], []
+        for text in texts:
+            started = time.perf_counter()
+            parts.append(self._encode_queries([text]))
+            seconds.append(time.perf_counter() - started)
+        encoded = concatenated(parts) if parts else self._encode_queries([])
+        return TimedEncoded(encoded, tuple(seconds), (False,) * len(texts))
+
+    def count_truncated(self, texts: Sequence[str]) -> int:
+        return sum(tokens > self._max_length for tokens in token_counts(self._passage_tokens, texts))
 
 
 def require_finite(encoded: Encoded, texts: Sequence[str], identity: Identity) -> Encoded:

@@ -18,11 +18,12 @@ from arena.errors import WeightsError
 from arena.files import read_json, write_whole
 from arena.identity import canonical_json, short_hash
 from arena.types import well_formed
+from indexing import devices
 from indexing.bm25 import Bm25
-from indexing.embedding import bge_m3, devices, embedder, sentence_transformer
+from indexing.devices import chosen_devices, device_kind, folder_identity
+from indexing.embedding import bge_m3, embedder, sentence_transformer
 from indexing.embedding.bge_m3 import BgeM3Encoder, is_bge_m3
 from indexing.embedding.cache import CachedEncoder
-from indexing.embedding.devices import chosen_devices, device_kind, folder_identity
 from indexing.embedding.embedder import (
     Encoded,
     Encoder,

@@ -10,28 +10,12 @@ import numpy as np
 
 from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
-from indexing.embedding.devices import (
-    FETCH,
-    chosen_devices,
-    dealt,
-    default_batch_size,
-    folder_identity,
-    load_errors,
-    precision_identity,
-    provenance,
-    replicas,
-    token_bounded,
-    token_counts,
-    tokens_read,
-)
+from indexing.devices import FETCH, dealt, loading, replicas, token_bounded, token_counts, tokens_read
 from indexing.embedding.embedder import (
-    ENCODING,
     Encoded,
+    FolderEncoder,
     Identity,
-    Provenance,
-    TimedEncoded,
     concatenated,
-    one_by_one,
     require_finite,
     unit_rows,
     with_preset,
@@ -44,7 +28,7 @@ _Measured = tuple[str, int]
 """A text and the tokens that are read of it."""
 
 
-class SentenceTransformerEncoder:
+class SentenceTransformerEncoder(FolderEncoder):
     """An `Encoder` over a sentence-transformers folder. Loading makes no network call.
 
     Vectors are float32, whatever `dtype` (float32 unless set) the model runs in, with L2 norm 1 unless set otherwise.
@@ -58,12 +42,7 @@ class SentenceTransformerEncoder:
 
         Raises `WeightsError` when the folder holds no loadable model, `ConfigError` when a setting does not fit it.
         """
-        self._hashes = folder_identity(folder, trust_remote_code=settings.trust_remote_code)
-        self._devices = chosen_devices(settings.devices)
-        self._batch_size = settings.batch_size or default_batch_size(self._devices)
-        self._dtype = settings.dtype or "float32"
-        self._multivectors = settings.multivectors
-        self._name = name or folder.name
+        super().__init__(folder, settings, name)
         settings = with_preset(settings, self._name)
         self._normalize = settings.normalize is not False
         self._distance = settings.distance or "cosine"
@@ -81,42 +60,13 @@ class SentenceTransformerEncoder:
 
     @property
     def identity(self) -> Identity:
-        return {
-            "model": self._name,
-            "encoding": ENCODING,
-            **self._hashes,
-            **precision_identity(self._dtype, self._devices),
-            "max_length_tokens": self._max_length,
-            "query_instruction": self._query,
-            "passage_instruction": self._passage,
-            "multivectors": "all tokens" if self._multivectors else "none",
-            **self._geometry,
-        }
-
-    @property
-    def _geometry(self) -> Identity:
-        """What differs from a model that is used as its folder says, with unit vectors and cosine."""
+        """As of all encoders, and what differs from a model used as its folder says, with unit vectors and cosine."""
         told = {
             "pooling": self._pooling,
             "normalize": None if self._normalize else "no",
             "distance": None if self._distance == "cosine" else self._distance,
         }
-        return {name: value for name, value in told.items() if value is not None}
-
-    @property
-    def provenance(self) -> Provenance:
-        return provenance(self._devices, self._batch_size)
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
-
-    @property
-    def batch_texts(self) -> int:
-        return self._batch_size * len(self._devices)
-
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        return sum(tokens > self._max_length for tokens in token_counts(self._passage_tokens, texts))
+        return {**super().identity, **{name: value for name, value in told.items() if value is not None}}
 
     def passages(self, texts: Sequence[str]) -> Encoded:
         if not texts:
@@ -128,10 +78,8 @@ class SentenceTransformerEncoder:
 
         counts = (min(tokens, self._max_length) for tokens in token_counts(self._passage_tokens, texts))
         measured = list(zip(texts, counts, strict=True))
-        return require_finite(dealt(self._replicas, measured, _tokens, work), texts, self.identity)
-
-    def queries(self, texts: Sequence[str]) -> TimedEncoded:
-        return one_by_one(self._encode_queries, texts)
+        parts, places = dealt(self._replicas, measured, _tokens, work, section="embedding")
+        return require_finite(concatenated(parts).rows(places), texts, self.identity)
 
     def _encode_queries(self, texts: Sequence[str]) -> Encoded:
         if not texts:
@@ -140,7 +88,6 @@ class SentenceTransformerEncoder:
         return require_finite(encoded, texts, self.identity)
 
     def _passage_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each whole passage, instruction and framing ones included."""
         whole = [self._passage + text for text in texts]
         encoded = self._replicas[0].tokenizer(whole, truncation=False, return_attention_mask=False, verbose=False)
         return [len(ids) for ids in encoded["input_ids"]]
@@ -180,14 +127,12 @@ def _load(folder: Path, dtype: str, settings: EmbeddingConfig) -> SentenceTransf
 
     how = {"device": "cpu", "local_files_only": True, "trust_remote_code": settings.trust_remote_code}
     kinds = {"dtype": getattr(torch, dtype)}
-    try:
+    with loading("embedding model", folder):
         if (folder / "modules.json").is_file():
             model: SentenceTransformer = SentenceTransformer(str(folder), model_kwargs=kinds, **how)
             return model if settings.pooling is None else _pooled_by(model, settings.pooling)
         plain: SentenceTransformer = SentenceTransformer(modules=_modules(folder, kinds, settings), **how)
         return plain
-    except load_errors() as error:
-        raise WeightsError(f"no loadable embedding model in {str(folder)!r}: {error}; {FETCH}") from error
 
 
 def _modules(folder: Path, kinds: Mapping[str, Any], settings: EmbeddingConfig) -> list[Any]:

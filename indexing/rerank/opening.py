@@ -16,20 +16,18 @@ from arena.config.settings import CalibratedThreshold, EmbeddingConfig, RerankCo
 from arena.errors import ConfigError, WeightsError
 from arena.protocols import Reranker
 from arena.types import Passage, well_formed
+from indexing.devices import FolderModel, dealt, device_kind, loading, replicas, token_bounded
 from indexing.embedding import IndexEmbedder, SentenceTransformerEncoder
-from indexing.embedding.devices import (
-    FETCH,
-    chosen_devices,
-    default_batch_size,
-    device_kind,
-    folder_identity,
-    load_errors,
-    replicas,
-    token_bounded,
-)
 from indexing.files import Progress, silent
 from indexing.opening import Index
-from indexing.rerank.cross_encoders import BGE_RERANKER, FlagCrossEncoder, SentenceCrossEncoder, score_all, steady
+from indexing.rerank.cross_encoders import (
+    BGE_RERANKER,
+    FlagCrossEncoder,
+    SentenceCrossEncoder,
+    check_outputs,
+    in_places,
+    steady,
+)
 from indexing.rerank.late_interaction import EmbedderTokens, EncoderTokens, LateInteraction, StoredLateInteraction
 from indexing.weights import fetch, locate
 
@@ -112,20 +110,20 @@ def resolve_threshold(settings: RerankConfig, reranker: Reranker) -> float | Non
 
 MAX_LENGTH = 512
 SEPARATOR = " [SEP] "
+_RELEASED = "take the retrieval evaluator that was released with Corrective RAG"
 
 
-class T5Evaluator:
+class T5Evaluator(FolderModel):
     """An `Evaluator` over a folder with a T5 for sequence classification; texts beyond 512 tokens are cut off.
 
     Texts are padded to the longest of their batch instead of to 512: padding is masked, so that scores are the same.
     """
 
-    def __init__(self, folder: Path, *, devices: Sequence[str] | None = None, batch_size: int | None = None) -> None:
-        """Raises `WeightsError` when the folder holds no loadable T5 with one output."""
-        self._hashes = folder_identity(folder)
-        self._name = folder.resolve().name
-        self._devices = chosen_devices(devices)
-        self._batch_size = batch_size or default_batch_size(self._devices)
+    def __init__(self, folder: Path, settings: RerankConfig) -> None:
+        """On the devices of `settings`. Raises `WeightsError` when the folder holds no loadable T5 with one output."""
+        super().__init__(
+            folder, RerankConfig(devices=settings.devices, batch_size=settings.batch_size), folder.resolve().name
+        )
         self._tokenizer, model = _load(folder)
         self._replicas = replicas(model, self._devices)
         self._turn = threading.Lock()
@@ -147,7 +145,8 @@ class T5Evaluator:
         inputs = [self._input(question, text) for text in texts]
         with self._turn:
             encoded = self._tokenizer(inputs, max_length=MAX_LENGTH, truncation=True)["input_ids"]
-            return [steady(score) for score in score_all(self._replicas, encoded, len, self._logits)]
+            scores = in_places(*dealt(self._replicas, encoded, len, self._logits, section="rerank"))
+        return [steady(score) for score in scores]
 
     def _input(self, question: str, text: str) -> str:
         """The pair as one text; the head reads at the end mark, so a text may not write one itself."""
@@ -169,23 +168,14 @@ def _load(folder: Path) -> tuple[Any, Any]:
     import torch
     from transformers import AutoTokenizer, T5ForSequenceClassification
 
-    try:
+    with loading("T5 evaluator", folder):
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)  # type: ignore[no-untyped-call]
         model, report = T5ForSequenceClassification.from_pretrained(
             folder, local_files_only=True, dtype=torch.float32, output_loading_info=True
         )
-    except load_errors() as error:
-        raise WeightsError(f"no loadable T5 evaluator in {str(folder)!r}: {error}; {FETCH}") from error
-    if model.config.num_labels != 1:
-        raise WeightsError(
-            f"the T5 in {str(folder)!r} gives {model.config.num_labels} numbers a pair, not one score: take the "
-            "retrieval evaluator that was released with Corrective RAG"
-        )
+    check_outputs(model.config.num_labels, "T5", folder, _RELEASED)
     if any(name.startswith("classification_head") for name in report["missing_keys"]):
-        raise WeightsError(
-            f"the T5 in {str(folder)!r} has no trained head and would score at random: take "
-            "the retrieval evaluator that was released with Corrective RAG"
-        )
+        raise WeightsError(f"the T5 in {str(folder)!r} has no trained head and would score at random: {_RELEASED}")
     return tokenizer, model
 
 

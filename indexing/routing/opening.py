@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from arena.errors import ConfigError, WeightsError, content_problems
 from arena.files import file_sha256, read_json
 from arena.protocols import Embedder, Router
-from indexing.embedding.devices import folder_identity
+from indexing.devices import folder_identity
 from indexing.routing.routers import MODEL, WEIGHTS, LightRouter, T5Router, read_light
 
 NAME = "router.json"

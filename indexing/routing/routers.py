@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from arena.errors import WeightsError
 from arena.protocols import Embedder, Vectors
 from arena.types import Tier, well_formed
-from indexing.embedding.devices import FETCH, chosen_devices, load_errors
+from indexing.devices import chosen_devices, loading
 
 MODEL = "model"
 """Folder of the T5 inside a router's folder."""
@@ -69,13 +69,11 @@ def load_t5(folder: Path) -> tuple[Any, Any]:
     import torch
     from transformers import AutoTokenizer, T5ForConditionalGeneration
 
-    try:
+    with loading("T5", folder):
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)  # type: ignore[no-untyped-call]
         model, report = T5ForConditionalGeneration.from_pretrained(
             folder, local_files_only=True, dtype=torch.float32, output_loading_info=True
         )
-    except load_errors() as error:
-        raise WeightsError(f"no loadable T5 in {str(folder)!r}: {error}; {FETCH}") from error
     if report["missing_keys"]:
         missing = ", ".join(sorted(report["missing_keys"])[:3])
         raise WeightsError(f"the T5 in {str(folder)!r} lacks {missing}: take one that writes, such as t5-small")

@@ -14,7 +14,7 @@ from arena.types import Document
 from indexing.bm25 import Bm25
 from indexing.build import ensure_index
 from indexing.embedding import CachedEncoder, Encoded, LaneEmbedder
-from indexing.embedding.embedder import TimedEncoded, one_by_one
+from indexing.embedding.embedder import TimedEncoded
 from indexing.files import work_folder
 from indexing.verify import verify_index
 from tests.indexes import index_folder
@@ -54,7 +54,7 @@ class SlowEncoder:
         return Encoded(LetterEmbedder().embed_passages(texts).dense)
 
     def queries(self, texts: Sequence[str]) -> TimedEncoded:
-        return one_by_one(self.passages, texts)
+        return TimedEncoded(self.passages(texts), (0.0,) * len(texts), (False,) * len(texts))
 
     def count_truncated(self, texts: Sequence[str]) -> int:
         return 0

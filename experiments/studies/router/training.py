@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from arena.protocols import Embedder, Vectors
 from experiments.studies.router.data import FOLDS, Example, family_folds
-from indexing.embedding.devices import chosen_devices
+from indexing.devices import chosen_devices
 from indexing.routing import LightWeights, RouterKind, query_identity
 from indexing.routing.routers import (
     MODEL,

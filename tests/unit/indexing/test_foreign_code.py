@@ -12,9 +12,9 @@ from safetensors.torch import load_file
 
 from arena.config.settings import EmbeddingConfig, RerankConfig
 from arena.errors import WeightsError
+from indexing.devices import folder_identity
 from indexing.embedding import SentenceTransformerEncoder
 from indexing.embedding.bge_m3 import BgeM3Encoder
-from indexing.embedding.devices import folder_identity
 from indexing.rerank.cross_encoders import FlagCrossEncoder, SentenceCrossEncoder
 from indexing.rerank.opening import T5Evaluator
 from tests.tiny_models import build_tiny_bge_m3, build_tiny_minilm, build_tiny_reranker
@@ -31,7 +31,7 @@ OPENERS: dict[str, tuple[Builder, Opener]] = {
     "bge-m3": (build_tiny_bge_m3, lambda folder: BgeM3Encoder(folder, EmbeddingConfig(devices=CPU))),
     "cross-encoder": (build_tiny_reranker, lambda folder: SentenceCrossEncoder(folder, RerankConfig(devices=CPU))),
     "flag reranker": (build_tiny_reranker, lambda folder: FlagCrossEncoder(folder, RerankConfig(devices=CPU))),
-    "t5 evaluator": (build_tiny_t5, lambda folder: T5Evaluator(folder, devices=CPU)),
+    "t5 evaluator": (build_tiny_t5, lambda folder: T5Evaluator(folder, RerankConfig(devices=CPU))),
 }
 SPY = "import pathlib\npathlib.Path({mark!r}).write_text('it ran')\nfrom sentence_transformers.models import Pooling\n"
 
@@ -125,5 +125,5 @@ def test_pickled_weights_that_are_pinned_are_read(tmp_path: Path, monkeypatch: p
     sha256 = hashlib.sha256((folder / "pytorch_model.bin").read_bytes()).hexdigest()
     known = models.known_weights()["bge-m3"]
     pinned = replace(known, files=(models.WeightFile("pytorch_model.bin", 1, sha256),))
-    monkeypatch.setattr("indexing.embedding.devices.known_weights", lambda: {"bge-m3": pinned})
+    monkeypatch.setattr("indexing.devices.known_weights", lambda: {"bge-m3": pinned})
     OPENERS["bge-m3"][1](folder)

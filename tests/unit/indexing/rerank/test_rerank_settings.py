@@ -10,7 +10,7 @@ from arena.config.settings import CalibratedThreshold, RerankConfig
 from arena.errors import ConfigError
 from arena.types import Passage
 from indexing.rerank import resolve_threshold
-from indexing.rerank.cross_encoders import by_query, sigmoid, steady
+from indexing.rerank.cross_encoders import CrossEncoder, sigmoid, steady
 
 BGE = "bge-reranker-v2-m3"
 
@@ -67,6 +67,16 @@ def test_noise_of_a_batch_does_not_rank() -> None:
     assert steady(1.6701e-5) != steady(1.6702e-5)  # the unlikely are told apart as finely as the likely
 
 
+class Counting(CrossEncoder):
+    """Scores the pairs 1, 2, 3, ..."""
+
+    def __init__(self) -> None:
+        """Opens nothing."""
+
+    def _scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return [float(place) for place, _ in enumerate(pairs, start=1)]
+
+
 def test_scores_go_back_to_their_queries() -> None:
     passage = Passage("p", "p", "", "", 0, 0)
-    assert by_query([1, 2, 3], [[passage], [], [passage, passage]]) == [[1], [], [2, 3]]
+    assert Counting().score(["a", "b", "c"], [[passage], [], [passage, passage]]) == [[1], [], [2, 3]]

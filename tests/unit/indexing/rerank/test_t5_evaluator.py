@@ -13,6 +13,8 @@ from indexing.rerank.opening import RerankerEvaluator, T5Evaluator
 from tests.tiny_models import build_tiny_reranker
 from tests.tiny_t5 import build_tiny_t5
 
+CPU = RerankConfig(devices=("cpu",))
+
 QUESTION = "who governs the town"
 TEXTS = ["a river near the hill", "the old harbour and the ships of 1871 " * 9, "glass", "the school", "x" * 900]
 
@@ -24,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def evaluator(folder: Path) -> T5Evaluator:
-    return T5Evaluator(folder, devices=("cpu",))
+    return T5Evaluator(folder, CPU)
 
 
 def test_a_score_is_the_logit_of_question_separator_text_alone(folder: Path, evaluator: T5Evaluator) -> None:
@@ -47,7 +49,7 @@ def test_a_score_is_the_logit_of_question_separator_text_alone(folder: Path, eva
 def test_scores_do_not_depend_on_company_or_threads(folder: Path, evaluator: T5Evaluator) -> None:
     together = evaluator.score(QUESTION, TEXTS)
     assert [evaluator.score(QUESTION, [text])[0] for text in TEXTS] == pytest.approx(together, abs=1e-5)
-    assert T5Evaluator(folder, devices=("cpu",), batch_size=1).score(QUESTION, TEXTS) == pytest.approx(
+    assert T5Evaluator(folder, RerankConfig(devices=("cpu",), batch_size=1)).score(QUESTION, TEXTS) == pytest.approx(
         together, abs=1e-5
     )
     with ThreadPoolExecutor(4) as pool:
@@ -70,15 +72,15 @@ def test_the_identity_names_the_weights_and_not_the_place(folder: Path, evaluato
 
 def test_what_is_no_evaluator_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match="2 numbers a pair"):
-        T5Evaluator(build_tiny_t5(tmp_path / "two", outputs=2))
+        T5Evaluator(build_tiny_t5(tmp_path / "two", outputs=2), CPU)
     with pytest.raises(WeightsError, match="no trained head"):
-        T5Evaluator(build_tiny_t5(tmp_path / "body", headless=True))
+        T5Evaluator(build_tiny_t5(tmp_path / "body", headless=True), CPU)
     with pytest.raises(WeightsError, match="no model weights"):
-        T5Evaluator(tmp_path / "nowhere")
+        T5Evaluator(tmp_path / "nowhere", CPU)
 
 
 def test_a_cross_encoder_judges_with_its_own_scores(tmp_path: Path) -> None:
-    reranker = SentenceCrossEncoder(build_tiny_reranker(tmp_path / "cross"), RerankConfig(devices=("cpu",)))
+    reranker = SentenceCrossEncoder(build_tiny_reranker(tmp_path / "cross"), CPU)
     evaluator = RerankerEvaluator(reranker)
     (expected,) = reranker.score([QUESTION], [[Passage("p", "d", "", text, 0, 1) for text in TEXTS]])
     assert evaluator.score(QUESTION, TEXTS) == expected

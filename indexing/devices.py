@@ -17,14 +17,18 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from copy import deepcopy
 from glob import glob
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.config.settings import EmbeddingConfig, RerankConfig
 from arena.errors import ConfigError, WeightsError
-from indexing.embedding.embedder import Encoded, concatenated
 from indexing.files import stamped_sha256
 from indexing.sources import known_weights
 
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 
 Module = TypeVar("Module", bound="torch.nn.Module")
 Item = TypeVar("Item")
+Part = TypeVar("Part")
 
 _GPU_FILES = ("/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/dxg", "/dev/kfd")
 """What drivers of GPUs leave on Linux: NVIDIA's, also on boards and under Windows, and AMD's."""
@@ -96,15 +101,36 @@ def replicas(model: Module, devices: Sequence[str]) -> list[Module]:
     return copies
 
 
+class FolderModel:
+    """What all have that run the model of a folder: its hashes and name, and how its settings let it run."""
+
+    def __init__(
+        self, folder: Path, settings: EmbeddingConfig | RerankConfig, name: str | None, *, half_on_gpu: bool = False
+    ) -> None:
+        """`name` is the model's in its identity, the folder's where None. Single precision, or half, unless set.
+
+        Raises as `folder_identity` does.
+        """
+        self._hashes = folder_identity(folder, trust_remote_code=settings.trust_remote_code)
+        self._name = name or folder.name
+        self._devices = chosen_devices(settings.devices)
+        self._batch_size = settings.batch_size or default_batch_size(self._devices)
+        half = half_on_gpu and device_kind(self._devices[0]) != "cpu"
+        self._dtype = settings.dtype or ("float16" if half else "float32")
+
+
 def dealt(
     models: Sequence[Module],
     items: Sequence[Item],
     length: Callable[[Item], int],
-    work: Callable[[Module, list[Item]], Encoded],
-) -> Encoded:
-    """What `work` makes of all items, in their order. Each model gets an equal share, its longest items first.
+    work: Callable[[Module, list[Item]], Part],
+    *,
+    section: str,
+) -> tuple[list[Part], list[int]]:
+    """What `work` makes of the share of each model, and for each item its place in these parts, one after the other.
 
-    Raises `ConfigError` when a batch does not fit into a device's memory.
+    Shares are equal, and longest items come first. `section` of the settings: whose the model is. Raises `ConfigError`
+    when a batch does not fit into a device's memory.
     """
     import torch
 
@@ -112,27 +138,29 @@ def dealt(
     shares = [share for share in (order[first :: len(models)] for first in range(len(models))) if share]
     jobs = list(zip(models, ([items[place] for place in share] for share in shares), strict=False))
     try:
-        if len(jobs) == 1:
-            parts = [work(*jobs[0])]
+        if len(jobs) <= 1:
+            parts = [work(*job) for job in jobs]
         else:
-            with ThreadPoolExecutor(len(jobs), thread_name_prefix="embedding") as pool:
+            with ThreadPoolExecutor(len(jobs), thread_name_prefix=section) as pool:
                 parts = list(pool.map(lambda job: work(*job), jobs))
     except torch.OutOfMemoryError as error:
         raise ConfigError(
-            f"a batch does not fit into the device's memory ({_first_line(error)}): lower batch_size or max_length"
+            f"a batch does not fit into the device's memory ({_first_line(error)}): "
+            f"lower {section}.batch_size or {section}.max_length"
         ) from error
-    back = [0] * len(items)
+    places = [0] * len(items)
     for found, place in enumerate(chain.from_iterable(shares)):
-        back[place] = found
-    return concatenated(parts).rows(back)
+        places[place] = found
+    return parts, places
 
 
-def provenance(devices: Sequence[str], batch_size: int) -> dict[str, str | int | float]:
-    """Device, batch size and library, as recorded with an index."""
-    import torch
-
-    threads = {"threads": torch.get_num_threads()} if "cpu" in map(device_kind, devices) else {}
-    return {"device": ",".join(devices), "batch_size": batch_size, "torch": torch.__version__, **threads}
+def padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Token ids and attention mask, (rows, width of the longest)."""
+    lengths = np.array([len(ids) for ids in rows])
+    table = np.full((len(rows), lengths.max()), padding, dtype=np.int64)
+    for row, ids in zip(table, rows, strict=True):
+        row[: len(ids)] = ids
+    return table, (np.arange(table.shape[1]) < lengths[:, None]).astype(np.int64)
 
 
 def _first_line(error: BaseException) -> str:
@@ -256,11 +284,16 @@ def _digest(folder: Path, paths: list[Path]) -> str:
     return hashlib.sha256(listing.encode()).hexdigest()
 
 
-def load_errors() -> tuple[type[Exception], ...]:
-    """What loading a model raises when its files are missing, cut off or of another model."""
+@contextmanager
+def loading(what: str, folder: Path) -> Iterator[None]:
+    """Turn what loading a model raises when its files are missing, cut off or of another model into `WeightsError`."""
     from safetensors import SafetensorError
 
-    return (OSError, ValueError, KeyError, RuntimeError, EOFError, pickle.UnpicklingError, SafetensorError)
+    wrong = (OSError, ValueError, KeyError, RuntimeError, EOFError, pickle.UnpicklingError, SafetensorError)
+    try:
+        yield
+    except wrong as error:
+        raise WeightsError(f"no loadable {what} in {str(folder)!r}: {error}; {FETCH}") from error
 
 
 def tokens_read(config: object, wanted: int | None, usual: int | None = None) -> int:

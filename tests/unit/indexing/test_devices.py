@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.embedding.devices import BATCH_TOKENS, TOKENIZED_TEXTS, token_bounded, token_counts
+from indexing.devices import BATCH_TOKENS, TOKENIZED_TEXTS, token_bounded, token_counts
 
 
 @given(st.lists(st.integers(0, 3 * BATCH_TOKENS)), st.integers(1, 9))
