@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from arena.llm.providers import is_fake
 from arena.report import source as assets
-from arena.report.explorer.section import explorer_section
+from arena.report.explorer.section import explorer_island
 from arena.report.names import Mark, marks_of
 from arena.report.sections.breakdown import breakdown, gap, heat_grids, hops
 from arena.report.sections.comparisons import comparisons
@@ -27,15 +27,13 @@ from arena.report.source import PageSource, content_policy, island
 
 def render(source: PageSource) -> str:
     """The page. The same source gives the same bytes."""
-    explorer = explorer_section(source)
-    script = f"{assets.scripts()}\n{explorer.script}"
-    style = f"{assets.styles()}\n{explorer.style}"
+    script, style = assets.scripts(), assets.styles()
     plotly, packed = assets.plotly()
     page = _environment().get_template("page.html.j2")
     rendered: str = page.render(
         **_views(source),
-        explorer=explorer,
-        explorer_html=Markup(explorer.html),
+        explorer_island=explorer_island(source),
+        explorer_html=Markup(assets.asset("explorer/explorer.html")),
         policy=content_policy((script, plotly), style),
         script=Markup(script),
         style=Markup(style),

@@ -84,29 +84,26 @@ class PageSource:
     live: bool = False
 
 
-SCRIPTS = (
-    "arena.js",
-    "theme.js",
-    "leaderboard.js",
-    "axes.js",
-    "lazy.js",
-    "plane.js",
-    "lines.js",
-    "bars.js",
-    "boxes.js",
-    "print.js",
-)
-STYLES = ("base.css", "layout.css", "tables.css", "figures.css", "print.css")
+SCRIPTS = "arena theme leaderboard axes lazy plane lines bars boxes print"
+EXPLORER_SCRIPTS = "archive chunk dom search list passage retrieval steps pane question address start"
+STYLES = "base layout tables figures print"
+EXPLORER_STYLES = "explorer sides"
+"""Names of files, in the order in which the page has them."""
 
 
 def scripts() -> str:
-    """The page's own scripts, in their order."""
-    return _joined("scripts", SCRIPTS)
+    """The page's own scripts."""
+    return f"{_joined('scripts/{}.js', SCRIPTS)}\n{explorer_scripts()}"
+
+
+def explorer_scripts() -> str:
+    """Those of the explorer, all in one function, so that no name of theirs is a name of the page."""
+    return f'(() => {{\n"use strict";\n{_joined("explorer/scripts/{}.js", EXPLORER_SCRIPTS)}\n}})();\n'
 
 
 def styles() -> str:
-    """The page's own styles, in their order."""
-    return _joined("styles", STYLES)
+    """The page's own styles."""
+    return f"{_joined('styles/{}.css', STYLES)}\n{_joined('explorer/styles/{}.css', EXPLORER_STYLES)}"
 
 
 @cache
@@ -123,8 +120,8 @@ def pack(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
-def _joined(folder: str, names: tuple[str, ...]) -> str:
-    return "\n".join(asset(f"{folder}/{name}") for name in names)
+def _joined(path: str, names: str) -> str:
+    return "\n".join(asset(path.format(name)) for name in names.split())
 
 
 def asset(name: str) -> str:

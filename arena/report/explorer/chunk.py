@@ -3,8 +3,6 @@
 A chunk is written as three members, so that each can be weighed: `numbers` (all tables but the lanes), `words` (the
 texts that the tables name by number) and `lanes`.
 
-What a record did beside retrieving, as tables: decisions, and model calls by role.
-
 The scores of a chunk: the distinct ones, and a number of one of them for every metric of every record.
 """
 
@@ -14,69 +12,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.report.explorer.columns import (
+    DECISIONS,
     FLAGS,
     OUTCOMES,
+    PARTS,
+    RECORDS,
+    ROLES,
+    SCORES,
+    VERDICTS,
     Cut,
-    Decisions,
-    Integers,
-    Parts,
-    Records,
-    Roles,
-    Scores,
-    Verdicts,
+    Table,
     Vocabulary,
+    integers,
 )
 from arena.report.explorer.documents import DocumentShelf, QuestionShelf, RetrievalPool
 from arena.report.question import CellPage, GoldDocument, RoleUse, changed_text, lanes_of, whole_of
 from arena.types import Decision, Question, Score, Verdict
-
-
-class StepRows:
-    """Decisions with their parts, and roles, of the records of a chunk in their order."""
-
-    def __init__(self, words: Vocabulary) -> None:
-        self._words = words
-        self.decisions, self.parts, self.roles = Decisions(), Parts(), Roles()
-
-    def add_decision(self, decision: Decision, question: QuestionShelf) -> None:
-        """One decision of the next record."""
-        rows, number, subject = self.decisions, self._words.number, decision.subject
-        document = None if subject is None else question.documents.get(subject)
-        rows.node.append(number(decision.node))
-        rows.choice.append(number(decision.choice))
-        rows.score.append(decision.score)
-        rows.threshold.append(decision.threshold)
-        rows.origin.append(number(decision.origin))
-        rows.tier.append(number(decision.tier))
-        rows.changed.append(number(changed_text(decision)))
-        rows.subject.append(None if document is not None else number(subject))
-        rows.document.append(document)
-        rows.n_parts.append(len(decision.parts))
-        for name, value in decision.parts.items():
-            self.parts.name.append(number(name))
-            self.parts.value.append(value)
-            self.parts.reason.append(None)
-
-    def add_role(self, use: RoleUse) -> None:
-        """The calls of one role of the next record."""
-        rows, spent, account = self.roles, use.spent, use.account
-        rows.role.append(self._words.number(use.role))
-        rows.models.append(self._words.number(", ".join(use.models)))
-        rows.calls.append(spent.calls)
-        rows.retries.append(use.retries)
-        rows.input_tokens.append(_whole(spent.input_tokens.value))
-        rows.output_tokens.append(_whole(spent.output_tokens.value))
-        rows.service_seconds.append(account.service_seconds)
-        rows.waiting_seconds.append(use.waiting_seconds)
-        rows.usd.append(spent.usd.value)
-        rows.repairs.append(account.repairs)
-        rows.failed.append(account.failed_calls)
-        rows.truncated.append(use.truncated)
-        rows.replayed.append(account.replayed.calls)
-
-
-def _whole(count: float | None) -> int | None:
-    return None if count is None else int(count)
 
 
 class ScoreCodes:
@@ -85,7 +36,7 @@ class ScoreCodes:
     def __init__(self, words: Vocabulary, metrics: Sequence[str]) -> None:
         self._words = words
         self._metrics = list(metrics)
-        self.distinct = Scores()
+        self.distinct = Table(SCORES)
         self._codes: list[list[int]] = []
         self._by_content: dict[tuple[float | None, str | None, float | None, float | None], int] = {}
         # The score table lives as long as the page is made, and holds equal scores once.
@@ -114,10 +65,7 @@ class ScoreCodes:
         content = (score.value, score.reason, low, high)
         if content not in self._by_content:
             self._by_content[content] = len(self._by_content) + 1
-            self.distinct.value.append(score.value)
-            self.distinct.reason.append(self._words.number(score.reason))
-            self.distinct.low.append(low)
-            self.distinct.high.append(high)
+            self.distinct.add(value=score.value, reason=self._words.number(score.reason), low=low, high=high)
         return self._by_content[content]
 
 
@@ -130,9 +78,9 @@ class Chunk:
     def __init__(self, metrics: Sequence[str]) -> None:
         self._words = Vocabulary()
         self._questions: dict[int, QuestionShelf] = {}
-        self._pool, self._steps = RetrievalPool(self._words), StepRows(self._words)
-        self._scores = ScoreCodes(self._words, metrics)
-        self._records, self._verdicts, self._verdict_parts = Records(), Verdicts(), Parts()
+        self._pool, self._scores = RetrievalPool(self._words), ScoreCodes(self._words, metrics)
+        self._records, self._decisions, self._decision_parts = Table(RECORDS), Table(DECISIONS), Table(PARTS)
+        self._roles, self._verdicts, self._verdict_parts = Table(ROLES), Table(VERDICTS), Table(PARTS)
         self._retrieved, self._used, self._cited = list[int](), list[int](), list[int]()
 
     def __contains__(self, slot: int) -> bool:
@@ -151,28 +99,27 @@ class Chunk:
             self._used.extend(question.numbers(answer.used_ids))
             self._cited.extend(question.numbers(answer.cited_ids))
         for decision in page.record.decisions:
-            self._steps.add_decision(decision, question)
+            self._add_decision(decision, question)
         for use in page.roles:
-            self._steps.add_role(use)
+            self._add_role(use)
         self._scores.add(page.scores)
-        self._add_outcome(slot, cell, page)
-        self._add_figures(page)
+        self._add_record(slot, cell, page)
 
     def add_verdict(self, slot: int, cell: int, verdict: Verdict) -> None:
         """A judge's word on the record of a cell."""
-        rows, number = self._verdicts, self._words.number
-        rows.question.append(slot)
-        rows.cell.append(cell)
-        rows.metric.append(number(verdict.metric))
-        rows.judge.append(number(verdict.judge))
-        rows.repeat.append(verdict.repeat)
-        rows.value.append(verdict.score.value)
-        rows.reason.append(number(verdict.score.reason))
-        rows.n_parts.append(len(verdict.parts))
+        word = self._words.number
+        self._verdicts.add(
+            question=slot,
+            cell=cell,
+            metric=word(verdict.metric),
+            judge=word(verdict.judge),
+            repeat=verdict.repeat,
+            value=verdict.score.value,
+            reason=word(verdict.score.reason),
+            n_parts=len(verdict.parts),
+        )
         for part in verdict.parts:
-            self._verdict_parts.name.append(number(part.name))
-            self._verdict_parts.value.append(part.value)
-            self._verdict_parts.reason.append(number(part.reason))
+            self._verdict_parts.add(name=word(part.name), value=part.value, reason=word(part.reason))
 
     def words(self, chars: int | None) -> list[Cut]:
         """The member `words`, each text cut to `chars` characters (None: whole)."""
@@ -193,9 +140,9 @@ class Chunk:
             "retrieved": self._retrieved,
             "used": self._used,
             "cited": self._cited,
-            "decisions": self._steps.decisions.written(),
-            "decision_parts": self._steps.parts.written(),
-            "roles": self._steps.roles.written(),
+            "decisions": self._decisions.written(),
+            "decision_parts": self._decision_parts.written(),
+            "roles": self._roles.written(),
             "verdicts": self._verdicts.written(),
             "verdict_parts": self._verdict_parts.written(),
             "scores": self._scores.distinct.written(),
@@ -206,34 +153,74 @@ class Chunk:
         ordered = [self._questions[slot] for slot in sorted(self._questions)]
         return {
             "slot": [question.slot for question in ordered],
-            "first_retrieval": Integers(question.first_retrieval for question in ordered).written(),
+            "first_retrieval": integers(question.first_retrieval for question in ordered),
             "n_documents": [len(question.documents) for question in ordered],
             "documents": [number for question in ordered for number in question.shelved(shelf)],
             "n_gold": [len(question.gold) for question in ordered],
-            "gold": Integers(label for question in ordered for label in question.labels).written(),
+            "gold": integers(label for question in ordered for label in question.labels),
         }
 
-    def _add_outcome(self, slot: int, cell: int, page: CellPage) -> None:
-        rows, number, finding, failure = self._records, self._words.number, page.finding, page.record.failure
-        rows.question.append(slot)
-        rows.cell.append(cell)
-        rows.outcome.append(OUTCOMES.index(page.record.outcome))
-        rows.finding.append(number(finding.failure))
-        rows.hop.append(finding.hop)
-        rows.missing.append(None if finding.doc_id is None else self._questions[slot].number(finding.doc_id))
-        rows.stage.append(number(failure.stage if failure else None))
-        rows.type.append(number(failure.type if failure else None))
-        rows.message.append(number(failure.message if failure else None))
+    def _add_decision(self, decision: Decision, question: QuestionShelf) -> None:
+        word, subject = self._words.number, decision.subject
+        document = None if subject is None else question.documents.get(subject)
+        self._decisions.add(
+            node=word(decision.node),
+            choice=word(decision.choice),
+            score=decision.score,
+            threshold=decision.threshold,
+            origin=word(decision.origin),
+            tier=word(decision.tier),
+            changed=word(changed_text(decision)),
+            subject=word(subject) if document is None else None,
+            document=document,
+            n_parts=len(decision.parts),
+        )
+        for name, value in decision.parts.items():
+            self._decision_parts.add(name=word(name), value=value, reason=None)
 
-    def _add_figures(self, page: CellPage) -> None:
-        rows, usage, record, answer = self._records, page.usage, page.record, page.record.answer
-        rows.flags.append(sum(bool(getattr(usage, name)) << place for place, name in enumerate(FLAGS)))
-        rows.latency_seconds.append(usage.latency_seconds)
-        rows.wall_seconds.append(record.wall_seconds)
-        rows.retrieval_seconds.append(page.retrieval_seconds)
-        rows.usd.append(whole_of(usage.account).usd.value)
-        rows.n_retrievals.append(len(record.retrievals))
-        rows.n_used.append(len(answer.used_ids) if answer else 0)
-        rows.n_cited.append(len(answer.cited_ids) if answer else 0)
-        rows.n_decisions.append(len(record.decisions))
-        rows.n_roles.append(len(page.roles))
+    def _add_role(self, use: RoleUse) -> None:
+        spent, account = use.spent, use.account
+        self._roles.add(
+            role=self._words.number(use.role),
+            models=self._words.number(", ".join(use.models)),
+            calls=spent.calls,
+            retries=use.retries,
+            input_tokens=_whole(spent.input_tokens.value),
+            output_tokens=_whole(spent.output_tokens.value),
+            service_seconds=account.service_seconds,
+            waiting_seconds=use.waiting_seconds,
+            usd=spent.usd.value,
+            repairs=account.repairs,
+            failed=account.failed_calls,
+            truncated=use.truncated,
+            replayed=account.replayed.calls,
+        )
+
+    def _add_record(self, slot: int, cell: int, page: CellPage) -> None:
+        word, record, usage, finding = self._words.number, page.record, page.usage, page.finding
+        answer, failure = record.answer, record.failure
+        self._records.add(
+            question=slot,
+            cell=cell,
+            outcome=OUTCOMES.index(record.outcome),
+            finding=word(finding.failure),
+            hop=finding.hop,
+            missing=None if finding.doc_id is None else self._questions[slot].number(finding.doc_id),
+            stage=word(failure.stage if failure else None),
+            type=word(failure.type if failure else None),
+            message=word(failure.message if failure else None),
+            flags=sum(bool(getattr(usage, name)) << place for place, name in enumerate(FLAGS)),
+            latency_seconds=usage.latency_seconds,
+            wall_seconds=record.wall_seconds,
+            retrieval_seconds=page.retrieval_seconds,
+            usd=whole_of(usage.account).usd.value,
+            n_retrievals=len(record.retrievals),
+            n_used=len(answer.used_ids) if answer else 0,
+            n_cited=len(answer.cited_ids) if answer else 0,
+            n_decisions=len(record.decisions),
+            n_roles=len(page.roles),
+        )
+
+
+def _whole(count: float | None) -> int | None:
+    return None if count is None else int(count)

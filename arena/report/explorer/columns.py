@@ -24,20 +24,14 @@ Cut = str | tuple[str, int]
 """A text; or its beginning, and how many characters of it were left out."""
 
 
-class Integers(list[int | None]):
-    """A column of integers from 0 up; None = unknown or not there."""
-
-    def written(self) -> list[int]:
-        """As JSON holds it: -1 stands for None."""
-        return [-1 if number is None else number for number in self]
+def integers(column: Iterable[int | None]) -> list[int]:
+    """Integers from 0 up as JSON holds them: -1 stands for None, which is unknown or not there."""
+    return [-1 if number is None else number for number in column]
 
 
-class Figures(list[float | None]):
-    """A column of real numbers; None, also of what is not finite."""
-
-    def written(self) -> list[str | None]:
-        """As JSON holds it: the text that the page shows, of 0 without a sign."""
-        return [None if figure is None or not math.isfinite(figure) else figure_text(figure or 0.0) for figure in self]
+def figures(column: Iterable[float | None]) -> list[str | None]:
+    """Real numbers as JSON holds them: the text that the page shows, 0 without a sign; None of what is not finite."""
+    return [None if figure is None or not math.isfinite(figure) else figure_text(figure or 0.0) for figure in column]
 
 
 class Vocabulary:
@@ -65,159 +59,85 @@ def n_cut(texts: Sequence[Cut | None]) -> int:
     return sum(isinstance(text, tuple) for text in texts)
 
 
-# Annotations are text here: looking them up is much faster than having them evaluated for each table of each chunk.
-_KINDS = {"Integers": Integers, "Figures": Figures}
+_REAL = frozenset({"score", "threshold", "value", "low", "high", "usd"})
 
 
 class Table:
-    """Columns, which a subclass names; they are empty at first."""
+    """Columns by name: real numbers in those of `_REAL` and in seconds, else integers; None = unknown or not there."""
 
-    def __init__(self) -> None:
-        for name, kind in type(self).__annotations__.items():
-            setattr(self, name, _KINDS[kind]())
+    def __init__(self, columns: str) -> None:
+        self._columns: dict[str, list[Any]] = {name: [] for name in columns.split()}
+
+    def __len__(self) -> int:
+        return len(next(iter(self._columns.values())))
+
+    def add(self, **row: float | None) -> None:
+        """One more row."""
+        for name, value in row.items():
+            self._columns[name].append(value)
+
+    def extend(self, **columns: Iterable[float | None]) -> None:
+        """More rows, column by column."""
+        for name, values in columns.items():
+            self._columns[name].extend(values)
 
     def written(self) -> dict[str, Any]:
         """Column name -> what JSON holds of it."""
-        return {name: column.written() for name, column in vars(self).items()}
+        return {
+            name: figures(column) if name in _REAL or name.endswith("_seconds") else integers(column)
+            for name, column in self._columns.items()
+        }
 
 
-class Retrievals(Table):
-    """Distinct retrievals of a question, shared by the cells that asked the same and got the same.
+RETRIEVALS = "question query request n_hits n_dropped n_beyond n_gold_beyond"
+"""Distinct retrievals of a question, shared by the cells that asked the same and got the same.
 
-    `query` is a word (None: the question's own text), `request` another. `n_dropped` hits follow the `n_hits` that
-    were handed on. `n_beyond`: candidates that k had no room for; `n_gold_beyond` of them carry evidence.
-    """
+`query` is a word (None: the question's own text), `request` another. `n_dropped` hits follow the `n_hits` that were
+handed on. `n_beyond`: candidates that k had no room for; `n_gold_beyond` of them carry evidence.
+"""
 
-    question: Integers
-    query: Integers
-    request: Integers
-    n_hits: Integers
-    n_dropped: Integers
-    n_beyond: Integers
-    n_gold_beyond: Integers
+HITS = "document passage start end rank score"
+"""Passages found. `passage` is a word (None: its id is the document's); `start`, `end`: None = all of it."""
 
+LANE = "rank score"
+"""One lane, a rank for every hit (None: it is not in the lane) and a score for every hit that is in it."""
 
-class Hits(Table):
-    """Passages found. `passage` is a word (None: its id is the document's); `start`, `end`: None = all of it."""
+BEYOND = "document place"
+"""Evidence among the candidates beyond k. `place` counts from 1."""
 
-    document: Integers
-    passage: Integers
-    start: Integers
-    end: Integers
-    rank: Integers
-    score: Figures
+RECORDS = (
+    "question cell outcome finding hop missing stage type message flags latency_seconds wall_seconds retrieval_seconds "
+    "usd n_retrievals n_used n_cited n_decisions n_roles"
+)
+"""What a cell made of a question.
 
-
-class Lane(Table):
-    """One lane, a rank for every hit (None: it is not in the lane) and a score for every hit that is in it."""
-
-    rank: Integers
-    score: Figures
-
-
-class Beyond(Table):
-    """Evidence among the candidates beyond k. `place` counts from 1."""
-
-    document: Integers
-    place: Integers
-
-
-class Records(Table):
-    """What a cell made of a question.
-
-    `outcome`: its place in `OUTCOMES`. `finding`, `stage`, `type`, `message` are words, the last three of a technical
-    failure. `flags`: the sum of those of `FLAGS` that hold, 1, 2, 4, ... in their order.
-    """
-
-    question: Integers
-    cell: Integers
-    outcome: Integers
-    finding: Integers
-    hop: Integers
-    missing: Integers
-    stage: Integers
-    type: Integers
-    message: Integers
-    flags: Integers
-    latency_seconds: Figures
-    wall_seconds: Figures
-    retrieval_seconds: Figures
-    usd: Figures
-    n_retrievals: Integers
-    n_used: Integers
-    n_cited: Integers
-    n_decisions: Integers
-    n_roles: Integers
-
+`outcome`: its place in `OUTCOMES`. `finding`, `stage`, `type`, `message` are words, the last three of a technical
+failure. `flags`: the sum of those of `FLAGS` that hold, 1, 2, 4, ... in their order.
+"""
 
 OUTCOMES = ("answered", "abstained", "failed")
 FLAGS = ("measured", "warm_up", "replayed", "truncated")
 
+DECISIONS = "node choice score threshold origin tier changed subject document n_parts"
+"""Branches taken, in order. `node`, `choice`, `origin`, `tier`, `changed`, `subject` are words.
 
-class Decisions(Table):
-    """Branches taken, in order. `node`, `choice`, `origin`, `tier`, `changed`, `subject` are words.
+`document`: what it was about, where that is a document of the question.
+"""
 
-    `document`: what it was about, where that is a document of the question.
-    """
+PARTS = "name value reason"
+"""What the score of a decision, or a verdict, was made of. `name` and `reason` are words."""
 
-    node: Integers
-    choice: Integers
-    score: Figures
-    threshold: Figures
-    origin: Integers
-    tier: Integers
-    changed: Integers
-    subject: Integers
-    document: Integers
-    n_parts: Integers
+ROLES = (
+    "role models calls retries input_tokens output_tokens service_seconds waiting_seconds usd repairs failed truncated "
+    "replayed"
+)
+"""Model calls by role. `role` and `models` are words."""
 
+VERDICTS = "question cell metric judge repeat value reason n_parts"
+"""What judges said of the chunk's records. `metric`, `judge` and `reason` are words; `repeat` counts from 0."""
 
-class Parts(Table):
-    """What the score of a decision, or a verdict, was made of. `name` and `reason` are words."""
-
-    name: Integers
-    value: Figures
-    reason: Integers
-
-
-class Roles(Table):
-    """Model calls by role. `role` and `models` are words."""
-
-    role: Integers
-    models: Integers
-    calls: Integers
-    retries: Integers
-    input_tokens: Integers
-    output_tokens: Integers
-    service_seconds: Figures
-    waiting_seconds: Figures
-    usd: Figures
-    repairs: Integers
-    failed: Integers
-    truncated: Integers
-    replayed: Integers
-
-
-class Verdicts(Table):
-    """What judges said of the chunk's records. `metric`, `judge` and `reason` are words; `repeat` counts from 0."""
-
-    question: Integers
-    cell: Integers
-    metric: Integers
-    judge: Integers
-    repeat: Integers
-    value: Figures
-    reason: Integers
-    n_parts: Integers
-
-
-class Scores(Table):
-    """The distinct scores of a chunk; 0 in a record's `codes` is no score, n the n-th of these. `reason` is a word."""
-
-    value: Figures
-    reason: Integers
-    low: Figures
-    high: Figures
+SCORES = "value reason low high"
+"""The distinct scores of a chunk; 0 in a record's `codes` is no score, n the n-th of these. `reason` is a word."""
 
 
 LEVEL = 8  # 9 takes twice as long for a thousandth

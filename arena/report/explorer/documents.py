@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from arena.report.explorer.columns import Beyond, Cut, Hits, Lane, Retrievals, Vocabulary, cut
+from arena.report.explorer.columns import BEYOND, HITS, LANE, RETRIEVALS, Cut, Table, Vocabulary, cut
 from arena.report.question import GoldDocument, gold_beyond, request_text
 from arena.types import Document, Hit, Retrieval
 
@@ -108,50 +108,51 @@ class RetrievalPool:
 
     def __init__(self, words: Vocabulary) -> None:
         self._words = words
-        self.retrievals, self.hits, self.beyond = Retrievals(), Hits(), Beyond()
-        self.lanes: dict[str, Lane] = {}
+        self.retrievals, self.hits, self.beyond = Table(RETRIEVALS), Table(HITS), Table(BEYOND)
+        self.lanes: dict[str, Table] = {}
 
     def add(self, retrieval: Retrieval, question: QuestionShelf) -> int:
         """Hold a retrieval; where it stands, counted from the question's first one."""
         seen = _identity(retrieval)
         if seen not in question.pool:
             if question.first_retrieval is None:
-                question.first_retrieval = len(self.retrievals.question)
-            question.pool[seen] = len(self.retrievals.question) - question.first_retrieval
+                question.first_retrieval = len(self.retrievals)
+            question.pool[seen] = len(self.retrievals) - question.first_retrieval
             self._append(retrieval, question)
         return question.pool[seen]
 
     def _append(self, retrieval: Retrieval, question: QuestionShelf) -> None:
-        rows, request = self.retrievals, retrieval.request
+        request = retrieval.request
         beyond = gold_beyond(retrieval.beyond, question.gold)
-        rows.question.append(question.slot)
-        rows.query.append(None if request.query == question.text else self._words.number(request.query))
-        rows.request.append(self._words.number(request_text(request)))
-        rows.n_hits.append(len(retrieval.hits))
-        rows.n_dropped.append(len(retrieval.dropped))
-        rows.n_beyond.append(len(retrieval.beyond))
-        rows.n_gold_beyond.append(len(beyond))
+        self.retrievals.add(
+            question=question.slot,
+            query=None if request.query == question.text else self._words.number(request.query),
+            request=self._words.number(request_text(request)),
+            n_hits=len(retrieval.hits),
+            n_dropped=len(retrieval.dropped),
+            n_beyond=len(retrieval.beyond),
+            n_gold_beyond=len(beyond),
+        )
         self._append_hits((*retrieval.hits, *retrieval.dropped), question)
         for place, document in beyond:
-            self.beyond.document.append(question.number(document.doc_id))
-            self.beyond.place.append(place)
+            self.beyond.add(document=question.number(document.doc_id), place=place)
 
     def _append_hits(self, hits: Sequence[Hit], question: QuestionShelf) -> None:
-        rows, before = self.hits, len(self.hits.rank)
-        rows.document.extend(question.numbers(hit.doc_id for hit in hits))
-        rows.passage.extend([self._words.number(_other(hit.passage_id, hit.doc_id)) for hit in hits])
-        rows.start.extend([hit.span[0] if hit.span else None for hit in hits])
-        rows.end.extend([hit.span[1] if hit.span else None for hit in hits])
-        rows.rank.extend([hit.rank for hit in hits])
-        rows.score.extend([hit.score for hit in hits])
         for name in dict.fromkeys(name for hit in hits for name in hit.lanes):
             if name not in self.lanes:
-                self.lanes[name] = Lane()
-                self.lanes[name].rank.extend([None] * before)
+                self.lanes[name] = Table(LANE)
+                self.lanes[name].extend(rank=[None] * len(self.hits))
+        self.hits.extend(
+            document=question.numbers(hit.doc_id for hit in hits),
+            passage=[self._words.number(_other(hit.passage_id, hit.doc_id)) for hit in hits],
+            start=[hit.span[0] if hit.span else None for hit in hits],
+            end=[hit.span[1] if hit.span else None for hit in hits],
+            rank=[hit.rank for hit in hits],
+            score=[hit.score for hit in hits],
+        )
         for name, lane in self.lanes.items():
             placed = [hit.lanes.get(name) for hit in hits]
-            lane.rank.extend([one.rank if one else None for one in placed])
-            lane.score.extend([one.score for one in placed if one])
+            lane.extend(rank=[one.rank if one else None for one in placed], score=[one.score for one in placed if one])
 
 
 def _other(passage_id: str, doc_id: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The question explorer: what of a run goes into the page, and the page's part that shows it.
+"""The question explorer: what of a run goes into the page.
 
 Records and verdicts, read once each, into the chunks of their questions.
 
@@ -9,8 +9,6 @@ How much of a run fits the page, by the size of what is written, measured.
 Every question of every cell stays, with each hit, decision, score and call. What gives way where there is no room, in
 this order: the texts of documents, down to their first words; the lanes of the hits; the length of answers and of what
 controllers and judges wrote. The same run is always cut in the same places.
-
-The files of the explorer: its part of the page, its scripts as one, its styles.
 """
 
 from __future__ import annotations
@@ -29,10 +27,10 @@ from arena.report.explorer.columns import (
     FLAGS,
     OUTCOMES,
     Cut,
-    Integers,
     Lines,
     Vocabulary,
     cut,
+    integers,
     island_chars,
     member,
     members,
@@ -41,7 +39,7 @@ from arena.report.explorer.columns import (
 from arena.report.explorer.documents import DocumentShelf
 from arena.report.names import short_names
 from arena.report.question import CellPage, gold_documents
-from arena.report.source import PageSource, asset
+from arena.report.source import PageSource
 from arena.scoring import CellScores, ScoreTable
 from arena.types import Dataset, Question, RunRecord
 
@@ -123,12 +121,12 @@ def written_list(table: ScoreTable, questions: Sequence[Question], dataset: Data
         "id": [question.question_id for question in questions],
         "text": [cut(question.text, chars) for question in questions],
         "kind": [question.kind for question in questions],
-        "hops": Integers(question.hops for question in questions).written(),
+        "hops": integers(question.hops for question in questions),
         "shape": [question.hop_shape for question in questions],
         "gold": [[cut(one, chars) for one in dataset.gold[question.question_id].answers] for question in questions],
         "answerable": [int(dataset.gold[question.question_id].answerable) for question in questions],
-        "outcome": Integers(_outcome(cell, question_id) for cell, question_id in pairs).written(),
-        "finding": Integers(findings.number(_finding(cell, question_id)) for cell, question_id in pairs).written(),
+        "outcome": integers(_outcome(cell, question_id) for cell, question_id in pairs),
+        "finding": integers(findings.number(_finding(cell, question_id)) for cell, question_id in pairs),
         "findings": findings.written(),
     }
 
@@ -139,7 +137,7 @@ class Answers:
     def __init__(self, table: ScoreTable, questions: Sequence[Question]) -> None:
         self._distinct = Vocabulary()
         answers = (cell.answers.get(one.question_id) for one in questions for cell in table.cells)
-        self._numbers = Integers(self._distinct.number(answer) for answer in answers).written()
+        self._numbers = integers(map(self._distinct.number, answers))
 
     def written(self, chars: int | None) -> dict[str, Any]:
         """Distinct answers, cut to `chars` characters (None: whole), and the number of each, as in `written_list`."""
@@ -245,65 +243,16 @@ def _longest(lengths: Sequence[Length], make: Callable[[Length], Made], fits: Ca
     return found
 
 
-SCRIPTS = (
-    "archive.js",
-    "chunk.js",
-    "dom.js",
-    "search.js",
-    "list.js",
-    "passage.js",
-    "retrieval.js",
-    "steps.js",
-    "pane.js",
-    "question.js",
-    "address.js",
-    "start.js",
-)
-STYLES = ("explorer.css", "sides.css")
-
-
-def page_part() -> str:
-    """The explorer's HTML; nothing of it comes from the run."""
-    return asset("explorer/explorer.html")
-
-
-def scripts() -> str:
-    """All scripts in one function, so that no name of theirs is a name of the page."""
-    joined = "\n".join(asset(f"explorer/scripts/{name}") for name in SCRIPTS)
-    return f'(() => {{\n"use strict";\n{joined}\n}})();\n'
-
-
-def styles() -> str:
-    """The explorer's styles."""
-    return "\n".join(asset(f"explorer/styles/{name}") for name in STYLES)
-
-
 FORMAT = 1
 LIST_CHARS = 4_000
 """Length to which questions and gold answers are cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExplorerSection:
-    """The explorer of one run.
+def explorer_island(source: PageSource, room: int = ISLAND_CHARS) -> str:
+    """Every question of every cell, as text for an element that is no script to the browser (see `columns`).
 
-    `island`: text for an element that is no script to the browser (see `columns`); `html`, `script` and `style` name
-    nothing outside the page. The script needs the element with the id `explorer-payload`.
+    It takes `room` characters where that can be. Reads the records once; the same run gives the same text.
     """
-
-    island: str
-    html: str
-    script: str
-    style: str
-
-
-def explorer_section(source: PageSource, room: int = ISLAND_CHARS) -> ExplorerSection:
-    """The explorer of a run; its island takes `room` characters where that can be. Reads the records once."""
-    return ExplorerSection(written_island(source, room), page_part(), scripts(), styles())
-
-
-def written_island(source: PageSource, room: int) -> str:
-    """Every question of every cell. The same run gives the same text."""
     questions, metrics, shelf = (
         questions_of(source.table, source.dataset),
         metrics_of(source),

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.report.explorer import section as assets
+from arena.report import source as assets
 
-FOLDER = Path(str(files("arena.report") / "page" / "explorer"))
-SCRIPT, STYLE = assets.scripts(), assets.styles()
+FOLDER = Path(str(files("arena.report") / "page"))
+SCRIPT, STYLE = assets.explorer_scripts(), assets.styles()
 
 MARKUP = (
     "innerHTML",
@@ -47,7 +47,10 @@ def test_the_script_is_one_function() -> None:
 
 
 def test_every_file_is_used_and_short() -> None:
-    named = {f"scripts/{name}" for name in assets.SCRIPTS} | {f"styles/{name}" for name in assets.STYLES}
+    named = {f"scripts/{name}.js" for name in assets.SCRIPTS.split()}
+    named |= {f"explorer/scripts/{name}.js" for name in assets.EXPLORER_SCRIPTS.split()}
+    named |= {f"styles/{name}.css" for name in assets.STYLES.split()}
+    named |= {f"explorer/styles/{name}.css" for name in assets.EXPLORER_STYLES.split()}
     there = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.suffix in (".js", ".css")}
     assert named == there
     assert all(len((FOLDER / name).read_text(encoding="utf-8").splitlines()) <= 300 for name in named)
@@ -72,7 +75,7 @@ class _Attributes(HTMLParser):
 
 def test_the_page_part_has_no_handlers_and_no_styles_and_the_elements_that_the_script_asks_for() -> None:
     parser = _Attributes()
-    parser.feed(assets.page_part())
+    parser.feed(assets.asset("explorer/explorer.html"))
     assert not {name for name in parser.names if name.startswith("on") or name in ("style", "href", "src")}
     assert all(one.startswith("explorer") for one in parser.ids)
     asked = set(re.findall(r'byId\("(\w+)"\)', SCRIPT))

@@ -7,7 +7,7 @@ import pytest
 
 from arena.report.explorer.columns import island_chars, member
 from arena.report.explorer.documents import DocumentShelf
-from arena.report.explorer.section import TEXTS_CHARS, WORDS_CHARS, explorer_section, fitting_texts
+from arena.report.explorer.section import TEXTS_CHARS, WORDS_CHARS, explorer_island, fitting_texts
 from arena.report.source import PageSource
 from arena.types import Dataset, Document
 from tests.samples import answered, small_dataset
@@ -70,7 +70,7 @@ def cut_texts(island: Island) -> list[int | None]:
 
 
 def island_in(source: PageSource, room: int) -> Island:
-    return Island(explorer_section(source, room).island)
+    return Island(explorer_island(source, room))
 
 
 def test_documents_give_way_first_and_the_page_says_so() -> None:

@@ -6,26 +6,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.report.explorer.columns import Figures, Integers, Vocabulary, cut, n_cut
+from arena.report.explorer.columns import Vocabulary, cut, figures, integers, n_cut
 
 REALS = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def test_integers_are_written_as_they_are_and_none_as_less_than_any() -> None:
-    assert Integers([4, None, 0]).written() == [4, -1, 0]
+    assert integers([4, None, 0]) == [4, -1, 0]
 
 
 @given(st.lists(REALS | st.none()))
 def test_figures_are_written_as_the_text_that_is_shown(numbers: list[float | None]) -> None:
     rounded = [None if number is None else float(f"{number:.3g}") for number in numbers]
-    written = Figures(numbers).written()
+    written = figures(numbers)
     assert [None if text is None else float(text) for text in written] == rounded
     assert all(text is None or ("e" not in text and text != "-0") for text in written)
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_what_is_not_finite_is_not_known(number: float) -> None:
-    assert Figures([number, 1.0]).written() == [None, "1"]
+    assert figures([number, 1.0]) == [None, "1"]
 
 
 def test_words_are_numbered_once_each() -> None:

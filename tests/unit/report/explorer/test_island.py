@@ -9,7 +9,7 @@ import pytest
 from arena.judges.subject import subject_of
 from arena.metrics.case import Case
 from arena.report.explorer.columns import Lines, island_chars
-from arena.report.explorer.section import explorer_section
+from arena.report.explorer.section import explorer_island
 from arena.report.question import changed_text, request_text
 from arena.report.source import PageSource
 from arena.scoring import score_records
@@ -21,7 +21,7 @@ from tests.unit.report.pages import page_of
 
 
 def island_of(source: PageSource) -> Island:
-    return Island(explorer_section(source).island)
+    return Island(explorer_island(source))
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +177,7 @@ def test_verdicts_on_what_a_record_was_before_are_left_out(source: PageSource) -
 
 
 def test_the_same_run_gives_the_same_text(source: PageSource) -> None:
-    assert explorer_section(source) == explorer_section(source)
+    assert explorer_island(source) == explorer_island(source)
 
 
 def test_a_record_that_was_not_scored_is_passed_over(source: PageSource, island: Island) -> None:
