@@ -43,3 +43,14 @@ def build_tiny_t5(folder: Path, *, seed: int = 0, outputs: int = 1, headless: bo
         torch.manual_seed(seed)
         kind(config).save_pretrained(folder)
     return folder
+
+
+def t5_router_folder(folder: Path) -> Path:
+    """A trained router of A, B and C for the reader `fake:`, whose T5 is a random one."""
+    from indexing.routing.opening import CALLED, NAME, RouterFile, router_text, weights_sha256
+
+    build_tiny_t5(folder / "model", headless=True)
+    sha256 = weights_sha256(folder, "t5")
+    told = RouterFile(kind="t5", called=CALLED["t5"], labels=("A", "B", "C"), reader="fake:", weights_sha256=sha256)
+    (folder / NAME).write_text(router_text(told))
+    return folder

@@ -111,6 +111,7 @@ def complete(prepared: Prepared, store: RunStore, open_journal: OpenJournal, rep
         UserError: such an error before it had begun; nothing was asked.
     """
     _refuse_an_empty_index(prepared)
+    prepared.open_models()
     session = _Session(open_budget(prepared.config, store), _tally(prepared, store))
     to_the_end(
         partial(_ask, prepared, store, open_journal, session, reporter),
@@ -192,6 +193,7 @@ def probe_latency(prepared: Prepared, store: RunStore, reporter: Reporter) -> No
     left = [replace(one, questions=_few(one.questions, prepared.config)) for one in prepared.contestants]
     if set(plan_keys(left)) <= {key_of(record) for record in store.probe_records()}:
         return
+    prepared.open_models()
     kept = f"all answers of {store.run_id!r} are kept, and what of the latency probe is done"
     to_the_end(partial(_probe, prepared, store, reporter), lambda: way_on(store, kept, resume_command(store)))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from experiments.execution.extras import EvaluatorKey
     from indexing.chunking import ModelTokenizer
     from indexing.embedding import IndexEmbedder
+    from indexing.files import Progress
+    from indexing.late import LateModels
     from indexing.manifest import IndexManifest
     from indexing.opening import Index, IndexPlan
     from indexing.retriever import IndexRetriever, OpenRetriever
@@ -43,7 +47,8 @@ class Reranking:
 class Equipment:
     """A retriever, what identifies the index and the reranker behind it, and facts about the index and the second one.
 
-    `external`, `evaluators` and `routers` (by folder) are for the contestants whose settings ask for them.
+    `external`, `evaluators` and `routers` (by folder) are for the contestants whose settings ask for them. `late`: the
+    models among all these that were not opened yet.
     """
 
     retriever: OpenRetriever
@@ -54,6 +59,7 @@ class Equipment:
     evaluators: Mapping[EvaluatorKey, Evaluator] = field(default_factory=dict)
     routers: Mapping[str, Router] = field(default_factory=dict)
     second_index_facts: Mapping[str, Any] | None = None
+    late: LateModels | None = None
 
     @property
     def embedder(self) -> str:
@@ -76,12 +82,19 @@ def index_root() -> Path:
     return cache_folder("indexes")
 
 
+@contextmanager
+def downloading(name: str, reporter: Reporter) -> Iterator[Progress]:
+    """Report the download of a model, if there is any."""
+    with reporter.bytes(f"downloading {name}") as advance:
+        yield lambda done, total, label: advance(done, total or 0)
+
+
 def fetch_weights(name: str, reporter: Reporter) -> Path:
     """The named weights on disk, downloaded on first use."""
     from indexing.weights import fetch
 
-    with reporter.bytes(f"downloading {name}") as advance:
-        return fetch(name, weights_root(), progress=lambda done, total, label: advance(done, total or 0))
+    with downloading(name, reporter) as progress:
+        return fetch(name, weights_root(), progress)
 
 
 def language_model(name: str, reporter: Reporter) -> Path:
@@ -120,15 +133,31 @@ def embedder_of(
     """
     from indexing.embedding import open_embedder
 
-    with reporter.bytes(f"downloading {config.embedding.model}") as advance:
+    with downloading(config.embedding.model, reporter) as progress:
         return open_embedder(
             config.embedding,
             weights_root(),
-            lambda done, total, label: advance(done, total or 0),
+            progress,
             cache_root=cache_dir() / "embeddings",
             cached=cached,
             queries=queries,
         )
+
+
+def late_models() -> LateModels:
+    """For the models of a run, but its embedder: those known from before are not opened until they are asked."""
+    from indexing.late import LateModels
+
+    return LateModels(cache_dir() / "models")
+
+
+def _open_reranker(
+    settings: RerankConfig, embedder: IndexEmbedder, reporter: Reporter, late: LateModels, index: Index | None = None
+) -> Reranker:
+    from indexing.rerank.opening import open_reranker
+
+    with downloading(settings.model, reporter) as progress:
+        return open_reranker(settings, embedder, weights_root(), progress, index=index, late=late)
 
 
 def engine_of(config: RunConfig) -> EngineSettings:
@@ -178,18 +207,22 @@ def ready_equipment(
     settings = config.rerank
     embedder = embedder_of(config, reporter, queries=queries)
     models = Lock()
-    evaluators = open_evaluators(variants, settings, embedder, weights_root(), reporter)
-    routers = open_routers(variants, embedder, models, settings.devices)
+    late = late_models()
+    opened = partial(_open_reranker, embedder=embedder, reporter=reporter, late=late)
+    evaluators = open_evaluators(variants, settings, opened, late)
+    routers = open_routers(variants, embedder, models, settings.devices, late)
     reranker, reranking = None, None
     if rerank and settings.model != LATE_INTERACTION:
-        reranker, reranking = _reranker(settings, embedder, reporter)
+        reranker = opened(settings)
+        reranking = _reranking(settings, reranker)
     index = ready_index(config, dataset.documents, embedder, reporter)
     if rerank and reranker is None:  # late interaction may read the index's own token vectors
-        reranker, reranking = _reranker(settings, embedder, reporter, index)
+        reranker = opened(settings, index=index)
+        reranking = _reranking(settings, reranker)
     facts = _facts(config, dataset, index.manifest, embedder, reporter)
     elsewhere, second_facts = None, None
     if second is not None:
-        retriever, second_facts = _second(config, second, embedder, reranker, models, reporter)
+        retriever, second_facts = _second(config, second, embedder, reranker, opened, models, reporter)
         elsewhere = SecondIndex(retriever, second.fingerprint)
     return Equipment(
         _retriever(index, embedder, reranker, models),
@@ -200,6 +233,7 @@ def ready_equipment(
         evaluators,
         routers,
         second_facts,
+        late,
     )
 
 
@@ -217,10 +251,12 @@ def planned_equipment(
     live = live_search(config, variants, reporter)
     settings = config.rerank
     embedder = Unembedding(embedder_of(config, reporter, cached=False))
-    evaluators = open_evaluators(variants, settings, embedder, weights_root(), reporter)
-    routers = open_routers(variants, embedder, Lock(), settings.devices)
+    late = late_models()
+    opened = partial(_open_reranker, embedder=embedder, reporter=reporter, late=late)
+    evaluators = open_evaluators(variants, settings, opened, late)
+    routers = open_routers(variants, embedder, Lock(), settings.devices, late)
     plan, identity, facts = _planned(config, dataset, embedder, reporter)
-    reranking = _reranker(settings, embedder, reporter)[1] if rerank else None
+    reranking = _reranking(settings, opened(settings)) if rerank else None
     elsewhere, second_facts = None, None
     if second is not None:
         other, _, second_facts = _planned(config, second, embedder, reporter)
@@ -255,6 +291,7 @@ def _second(
     dataset: Dataset,
     embedder: IndexEmbedder,
     reranker: Reranker | None,
+    opened: Callable[..., Reranker],
     models: Lock,
     reporter: Reporter,
 ) -> tuple[IndexRetriever, dict[str, Any]]:
@@ -264,7 +301,7 @@ def _second(
     settings = config.rerank
     index = ready_index(config, dataset.documents, embedder, reporter)
     if reranker is not None and settings.model == LATE_INTERACTION:
-        reranker, _ = _reranker(settings, embedder, reporter, index)
+        reranker = opened(settings, index=index)
     facts = _facts(config, dataset, index.manifest, embedder, reporter)
     return _retriever(index, embedder, reranker, models), facts
 
@@ -335,18 +372,7 @@ def _index_identity(manifest: IndexManifest) -> dict[str, Any]:
     return identity
 
 
-def _reranker(
-    settings: RerankConfig, embedder: IndexEmbedder, reporter: Reporter, index: Index | None = None
-) -> tuple[Reranker, Reranking]:
-    from indexing.rerank import open_reranker, resolve_threshold
+def _reranking(settings: RerankConfig, reranker: Reranker) -> Reranking:
+    from indexing.rerank.opening import resolve_threshold
 
-    with reporter.bytes(f"downloading {settings.model}") as advance:
-        reranker = open_reranker(
-            settings,
-            embedder,
-            weights_root(),
-            lambda done, total, label: advance(done, total or 0),
-            index=index,
-        )
-    name = str(reranker.identity["model"])
-    return reranker, Reranking(name, reranker.identity, resolve_threshold(settings, reranker))
+    return Reranking(str(reranker.identity["model"]), reranker.identity, resolve_threshold(settings, reranker))

@@ -6,7 +6,7 @@ threshold is refused where it was chosen on another judge's scores.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -16,7 +16,7 @@ from arena.config import RerankConfig, RunConfig
 from arena.datasets import load_corpus
 from arena.errors import ConfigError
 from arena.llm.providers import model_identity
-from arena.protocols import Embedder, Evaluator, EvidenceSource, Router
+from arena.protocols import Embedder, Evaluator, EvidenceSource, Reranker, Router
 from arena.types import Cell, Dataset, Document, Scalar
 from experiments.execution.evidence import LiveSearch, SharedIndex, load_search_tool
 from experiments.terminal.progress import Reporter
@@ -24,7 +24,7 @@ from indexing.rerank.opening import LATE_INTERACTION
 from strategies import Variant
 
 if TYPE_CHECKING:
-    from indexing.embedding import IndexEmbedder
+    from indexing.late import LateModels
     from indexing.retriever import OpenRetriever
     from indexing.routing import RouterFile
 
@@ -156,28 +156,22 @@ def evaluator_key(variant: Variant, run_reranker: str) -> EvaluatorKey | None:
 
 
 def open_evaluators(
-    variants: Sequence[Variant], rerank: RerankConfig, embedder: IndexEmbedder, weights_root: Path, reporter: Reporter
+    variants: Sequence[Variant], rerank: RerankConfig, opened: Callable[[RerankConfig], Reranker], late: LateModels
 ) -> Mapping[EvaluatorKey, Evaluator]:
-    """Every evaluator that the variants want, on the devices of `rerank`."""
+    """Every evaluator that the variants want, on the devices of `rerank`; `opened` opens a reranker, a T5 is `late`."""
     keys = dict.fromkeys(key for one in variants if (key := evaluator_key(one, rerank.model)))
-    return {key: _open(*key, rerank, embedder, weights_root, reporter) for key in keys}
+    return {key: _open(*key, rerank, opened, late) for key in keys}
 
 
 def _open(
-    kind: str, model: str, rerank: RerankConfig, embedder: IndexEmbedder, weights_root: Path, reporter: Reporter
+    kind: str, model: str, rerank: RerankConfig, opened: Callable[[RerankConfig], Reranker], late: LateModels
 ) -> Evaluator:
+    from indexing.rerank.opening import RerankerEvaluator, open_t5_evaluator
+
     if kind == "t5":
-        from indexing.rerank.opening import T5Evaluator
-
-        return T5Evaluator(Path(model).expanduser(), rerank)
-    from indexing.rerank import open_reranker
-    from indexing.rerank.opening import RerankerEvaluator
-
+        return open_t5_evaluator(Path(model).expanduser(), rerank, late)
     another = {"model": model, "revision": None, "max_length": None}
-    settings = rerank if model == rerank.model else rerank.model_copy(update=another)
-    with reporter.bytes(f"downloading {model}") as advance:
-        progress = lambda done, total, label: advance(done, total or 0)  # noqa: E731
-        return RerankerEvaluator(open_reranker(settings, embedder, weights_root, progress))
+    return RerankerEvaluator(opened(rerank if model == rerank.model else rerank.model_copy(update=another)))
 
 
 def router_folder(variant: Variant) -> str | None:
@@ -204,16 +198,20 @@ def check_readers(config: RunConfig, variants: Iterable[Variant]) -> None:
 
 
 def open_routers(
-    variants: Iterable[Variant], embedder: Embedder, models: Lock, devices: Sequence[str] | None
+    variants: Iterable[Variant],
+    embedder: Embedder,
+    models: Lock,
+    devices: tuple[str, ...] | None,
+    late: LateModels | None = None,
 ) -> Mapping[str, Router]:
-    """Folder -> router, of all that the variants want. `models` is held while the embedder works.
+    """Folder -> router, of all that the variants want. `models` is held while the embedder works; a T5 may be `late`.
 
     Raises as `indexing.routing.open_router` does.
     """
     from indexing.routing import open_router
 
     return {
-        folder: open_router(Path(folder).expanduser(), embedder, models, devices=devices)
+        folder: open_router(Path(folder).expanduser(), embedder, models, devices=devices, late=late)
         for folder in _folders(variants)
     }
 

@@ -39,6 +39,11 @@ class Prepared:
     plan: RunPlan
     again: frozenset[Key] = field(default_factory=frozenset)
 
+    def open_models(self) -> None:
+        """Open the models that were not opened yet: no question is to wait for one."""
+        if self.equipment is not None and self.equipment.late is not None:
+            self.equipment.late.open()
+
     def close(self) -> None:
         """Give the indexes back; local mode lets nobody else open it before."""
         if self.equipment is not None:

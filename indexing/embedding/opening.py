@@ -4,37 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from threading import Lock
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from arena.config.settings import EmbeddingConfig
-from arena.errors import WeightsError
-from arena.files import read_json, write_whole
-from arena.identity import canonical_json, short_hash
 from arena.types import well_formed
-from indexing import devices
 from indexing.bm25 import Bm25
-from indexing.devices import chosen_devices, device_kind, folder_identity
-from indexing.embedding import bge_m3, embedder, sentence_transformer
 from indexing.embedding.bge_m3 import BgeM3Encoder, is_bge_m3
 from indexing.embedding.cache import CachedEncoder
-from indexing.embedding.embedder import (
-    Encoded,
-    Encoder,
-    Identity,
-    IndexEmbedder,
-    LaneEmbedder,
-    Provenance,
-    TimedEncoded,
-)
+from indexing.embedding.embedder import Encoded, Encoder, IndexEmbedder, LaneEmbedder, Provenance, TimedEncoded
 from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 from indexing.files import Progress, silent
+from indexing.late import Late, ModelFacts, names_gpu, note_of
 from indexing.weights import locate
 
 NAMED: Mapping[str, str] = {
@@ -43,10 +27,6 @@ NAMED: Mapping[str, str] = {
     "bge-m3": "bge-m3",
 }
 """Names of the pinned weights of embedding models."""
-
-_LIBRARIES = ("torch", "transformers", "sentence-transformers", "FlagEmbedding")
-_OWN = (bge_m3, devices, embedder, sentence_transformer)
-"""Whose code says what an encoder's identity is."""
 
 
 def open_embedder(
@@ -70,12 +50,12 @@ def open_embedder(
     bge = is_bge_m3(folder)
     bm25 = None if bge else Bm25()
     kind = BgeM3Encoder if bge else SentenceTransformerEncoder
+    opening = partial(kind, folder, settings, name=name)
     if cache_root is None:
-        return LaneEmbedder(kind(folder, settings, name=name), bm25)
-    facts = f"{_known_by(kind.__name__, folder, settings, name)}.json"
-    encoder = LateEncoder(lambda: kind(folder, settings, name=name), cache_root / facts)
-    if any(device_kind(device) != "cpu" for device in settings.devices or ()):
-        encoder.open()  # whether there is such a device, only the library can tell
+        return LaneEmbedder(opening(), bm25)
+    encoder = LateEncoder(opening, note_of(cache_root, folder, settings, kind.__name__, name))
+    if names_gpu(settings):
+        encoder.open()
     if not cached:
         return LaneEmbedder(encoder, bm25)
     known = CachedEncoder(encoder, cache_root)
@@ -84,69 +64,23 @@ def open_embedder(
     return LaneEmbedder(known, bm25)
 
 
-class _Facts(BaseModel):
-    """What a model said of itself when it was open; see `Encoder`. `truncated`: by the SHA-256 of the texts counted."""
+class EncoderFacts(ModelFacts):
+    """See `Encoder`. `truncated`: by the SHA-256 of the texts counted."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    identity: dict[str, str | int]
     provenance: dict[str, str | int | float]
     dimension: int
     batch_texts: int
-    truncated: dict[str, int] = {}
+    truncated: dict[str, int] = Field(default_factory=dict)
 
 
-class LateEncoder:
-    """An `Encoder` whose model is opened by the first text to be encoded. Before, it is what it was when last opened.
+class LateEncoder(Late[Encoder, EncoderFacts]):
+    """An `Encoder` whose model is opened by the first text to be encoded."""
 
-    That is in a file whose name holds all that decides it (`_known_by`); without the file the model is opened at once.
-    """
-
-    def __init__(self, opening: Callable[[], Encoder], place: Path) -> None:
-        """`opening` opens the model. Raises as that does."""
-        self._opening, self._place = opening, place
-        self._encoder: Encoder | None = None
-        self._turn = Lock()
-        try:
-            self._facts = _Facts.model_validate(read_json(place))
-        except (OSError, ValueError):
-            self._facts = self._learnt()
-
-    def open(self) -> Encoder:
-        """The model, opened if it was not yet. Raises `WeightsError` where it is not what it is known as."""
-        with self._turn:
-            if self._encoder is None and (found := self._learnt()).identity != self._facts.identity:
-                self._place.unlink(missing_ok=True)
-                raise WeightsError(
-                    f"the embedding model is {found.identity!r}, and was {self._facts.identity!r} when it was opened "
-                    "last: run again"
-                )
-            assert self._encoder is not None
-            return self._encoder
-
-    def _learnt(self) -> _Facts:
-        self._encoder = one = self._opening()
-        facts = _Facts(
-            identity=dict(one.identity),
-            provenance=dict(one.provenance),
-            dimension=one.dimension,
-            batch_texts=one.batch_texts,
-        )
-        self._note(facts)
-        return facts
-
-    def _note(self, facts: _Facts) -> None:
-        with suppress(OSError):  # a cache that cannot be written is named by the vectors' file
-            self._place.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._place, json.dumps(facts.model_dump()), shared=True)
-
-    @property
-    def identity(self) -> Identity:
-        return self._facts.identity
+    _kind = EncoderFacts
 
     @property
     def provenance(self) -> Provenance:
-        return self._encoder.provenance if self._encoder else self._facts.provenance
+        return self._model.provenance if self._model else self._facts.provenance
 
     @property
     def dimension(self) -> int:
@@ -167,25 +101,5 @@ class LateEncoder:
         if digest not in self._facts.truncated:
             counted = self._facts.truncated | {digest: self.open().count_truncated(texts)}
             self._facts = self._facts.model_copy(update={"truncated": counted})
-            self._note(self._facts)
+            self._keep(self._facts)
         return self._facts.truncated[digest]
-
-
-def _known_by(kind: str, folder: Path, settings: EmbeddingConfig, name: str) -> str:
-    """A name for all that an encoder's identity follows from: files, settings, devices, libraries and our own code."""
-    decisive: dict[str, Any] = {
-        "kind": kind,
-        "name": name,
-        "files": folder_identity(folder, trust_remote_code=settings.trust_remote_code),
-        "settings": settings.model_dump() | {"model": ""},  # a path says nothing
-        "devices": chosen_devices(settings.devices),
-        "libraries": {library: _version(library) for library in _LIBRARIES},
-        "code": [hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest() for module in _OWN],
-    }
-    return short_hash(canonical_json(decisive, ascii_only=True))
-
-
-def _version(library: str) -> str | None:
-    with suppress(PackageNotFoundError):
-        return version(library)
-    return None

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
 from arena.config.settings import CalibratedThreshold, EmbeddingConfig, RerankConfig
 from arena.errors import ConfigError, WeightsError
-from arena.protocols import Reranker
+from arena.protocols import Evaluator, Reranker
 from arena.types import Passage, well_formed
 from indexing.devices import FolderModel, dealt, device_kind, loading, replicas, token_bounded
 from indexing.embedding import IndexEmbedder, SentenceTransformerEncoder
+from indexing.embedding.opening import LateEncoder
 from indexing.files import Progress, silent
+from indexing.late import Late, LateModels, ModelFacts
 from indexing.opening import Index
 from indexing.rerank.cross_encoders import (
     BGE_RERANKER,
@@ -44,8 +47,11 @@ def open_reranker(
     progress: Progress = silent,
     *,
     index: Index | None = None,
+    late: LateModels | None = None,
 ) -> Reranker:
     """The reranker of these settings; its weights are fetched into `weights_root` on first use.
+
+    A model of its own is opened now, or as one of the `late` ones.
 
     `late_interaction` takes the token vectors of the embedder where it gives any, those of passages from the `index`
     that stores them; else MiniLM's. bge-reranker-v2-m3, by whatever path or repository of that name, runs through
@@ -53,15 +59,22 @@ def open_reranker(
     had, `UnknownNameError` for a name that is none, `ConfigError` for a setting that does not fit the model.
     """
     if settings.model == LATE_INTERACTION:
-        return _late_interaction(settings, embedder, weights_root, progress, index)
+        return _late_interaction(settings, embedder, weights_root, progress, index, late)
     folder, name = locate(settings, "rerank", NAMED, weights_root, progress, others=(LATE_INTERACTION,))
+    kind: type[FlagCrossEncoder | SentenceCrossEncoder] = SentenceCrossEncoder
     if PurePath(settings.model).name == BGE_RERANKER:
-        return FlagCrossEncoder(folder, settings, name=BGE_RERANKER)
-    return SentenceCrossEncoder(folder, settings, name=name)
+        kind, name = FlagCrossEncoder, BGE_RERANKER
+    opening = partial(kind, folder, settings, name=name)
+    return late.add(LateReranker, opening, folder, settings, kind.__name__, name) if late else opening()
 
 
 def _late_interaction(
-    settings: RerankConfig, embedder: IndexEmbedder, weights_root: Path, progress: Progress, index: Index | None
+    settings: RerankConfig,
+    embedder: IndexEmbedder,
+    weights_root: Path,
+    progress: Progress,
+    index: Index | None,
+    late: LateModels | None,
 ) -> Reranker:
     if settings.revision is not None:
         raise ConfigError(f"rerank setting revision {settings.revision!r} needs a model of the hub")
@@ -75,8 +88,29 @@ def _late_interaction(
         devices=settings.devices,
         multivectors=True,
     )
-    encoder = SentenceTransformerEncoder(fetch(MINILM, weights_root, progress), how, name=MINILM)
+    folder = fetch(MINILM, weights_root, progress)
+    opening = partial(SentenceTransformerEncoder, folder, how, name=MINILM)
+    encoder = late.add(LateEncoder, opening, folder, how, "SentenceTransformerEncoder", MINILM) if late else opening()
     return LateInteraction(EncoderTokens(encoder))
+
+
+class RerankerFacts(ModelFacts):
+    """See `Reranker`."""
+
+    default_threshold: float | None
+
+
+class LateReranker(Late[Reranker, RerankerFacts]):
+    """A `Reranker` whose model is opened by the first pairs to be scored."""
+
+    _kind = RerankerFacts
+
+    @property
+    def default_threshold(self) -> float | None:
+        return self._facts.default_threshold
+
+    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
+        return self.open().score(queries, candidates)
 
 
 def _refuse_model_settings(settings: RerankConfig, embedder: IndexEmbedder) -> None:
@@ -177,6 +211,22 @@ def _load(folder: Path) -> tuple[Any, Any]:
     if any(name.startswith("classification_head") for name in report["missing_keys"]):
         raise WeightsError(f"the T5 in {str(folder)!r} has no trained head and would score at random: {_RELEASED}")
     return tokenizer, model
+
+
+def open_t5_evaluator(folder: Path, settings: RerankConfig, late: LateModels | None = None) -> Evaluator:
+    """The T5 of a folder, opened now, or as one of the `late` ones. Raises as `T5Evaluator` does."""
+    opening = partial(T5Evaluator, folder, settings)
+    name = folder.resolve().name
+    return late.add(LateEvaluator, opening, folder, settings, "T5Evaluator", name) if late else opening()
+
+
+class LateEvaluator(Late[Evaluator, ModelFacts]):
+    """An `Evaluator` whose model is opened by the first texts to be judged."""
+
+    _kind = ModelFacts
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        return self.open().score(question, texts)
 
 
 class RerankerEvaluator:

@@ -8,16 +8,21 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from arena.config.settings import RerankConfig
 from arena.errors import ConfigError, WeightsError, content_problems
 from arena.files import file_sha256, read_json
+from arena.identity import canonical_json
 from arena.protocols import Embedder, Router
+from arena.types import Tier
 from indexing.devices import folder_identity
+from indexing.late import Late, LateModels, ModelFacts
 from indexing.routing.routers import MODEL, WEIGHTS, LightRouter, T5Router, read_light
 
 NAME = "router.json"
@@ -101,7 +106,8 @@ def open_router(
     embedder: Embedder,
     models: threading.Lock | None = None,
     *,
-    devices: Sequence[str] | None = None,
+    devices: tuple[str, ...] | None = None,
+    late: LateModels | None = None,
 ) -> Router:
     """The router in `folder`, checked against its own description.
 
@@ -110,6 +116,7 @@ def open_router(
         embedder: that of the run, which a light router asks.
         models: held while the embedder works; see `LightRouter`.
         devices: where a T5 runs.
+        late: a T5 is opened as one of these (None: now).
 
     Raises:
         WeightsError: the folder is incomplete, or its weights are not those that it was written with.
@@ -124,10 +131,24 @@ def open_router(
         )
     identity: dict[str, str | int] = {"router": said.called, "weights_sha256": found, "reader": said.reader}
     if said.kind == "t5":
-        return T5Router(folder / MODEL, said.labels, identity, devices=devices)
+        opening = partial(T5Router, folder / MODEL, said.labels, identity, devices=devices)
+        if late is None:
+            return opening()
+        of = canonical_json([said.labels, identity])
+        return late.add(LateRouter, opening, folder / MODEL, RerankConfig(devices=devices), "T5Router", of)
     _check_embedder(folder, said, embedder.identity)
     weights = read_light(folder, len(said.labels), embedder.dimension)
     return LightRouter(weights, said.labels, identity, embedder, models)
+
+
+class LateRouter(Late[Router, ModelFacts]):
+    """A T5 as a `Router`, opened by the first question."""
+
+    _kind = ModelFacts
+    tier: Tier = "T2"
+
+    def probabilities(self, question: str) -> Mapping[str, float]:
+        return self.open().probabilities(question)
 
 
 def weights_sha256(folder: Path, kind: RouterKind) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiny_models import build_tiny_minilm
+from tests.tiny_models import build_tiny_minilm, build_tiny_reranker
+from tests.tiny_t5 import build_tiny_t5, t5_router_folder
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("arena", "strategies", "indexing", "experiments")
@@ -79,6 +80,25 @@ def test_a_warm_run_opens_no_model_and_reading_it_loads_little(
     shown = command(tmp_path, "show", "runs/warm")
     assert sorted(packages(shown) & (HEAVY | {"langgraph", "langchain_core", "pyarrow", "scipy", "httpx"})) == []
     assert ours(shown) <= 150
+
+
+def test_models_that_judge_are_opened_for_questions_alone(
+    tmp_path: Path, jsonl_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
+    evaluator, router = build_tiny_t5(tmp_path / "t5"), t5_router_folder(tmp_path / "router")
+    corrective, adaptive = f"corrective:evaluator=t5:checkpoint={evaluator}", f"adaptive:policy=router:router={router}"
+    run = ["run", "--dataset", f"jsonl:{jsonl_folder}", "--llm", "fake:", "--modes", "hybrid_rerank"]
+    run += ["--strategies", f"vanilla,{corrective},{adaptive}", "--no-mlflow", "--no-report"]
+    run += ["--set", f"embedding.model={build_tiny_minilm(tmp_path / 'minilm')}"]
+    run += ["--set", f"rerank.model={build_tiny_reranker(tmp_path / 'cross')}"]
+    assert "torch" in command(tmp_path, *run, "--run-id", "one")
+    later = (
+        command(tmp_path, *run, "--dry-run"),
+        command(tmp_path, "run", "--resume", "--run-id", "one", "--no-mlflow", "--no-report"),
+        command(tmp_path, "show", "runs/one"),
+    )
+    assert [sorted(packages(one) & HEAVY) for one in later] == [[], [], []]
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -12,7 +12,7 @@ from arena.errors import ConfigError, WeightsError
 from indexing.routing import CALLED, LightWeights, RouterFile, T5Router, open_router, query_identity, read_router_file
 from indexing.routing.opening import NAME, router_text, weights_sha256
 from tests.letter_embedder import LetterEmbedder
-from tests.tiny_t5 import build_tiny_t5
+from tests.tiny_t5 import t5_router_folder
 
 WIDTH = LetterEmbedder.dimension
 
@@ -66,16 +66,7 @@ def test_weights_that_changed_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_t5_router_is_opened_from_its_folder_and_reads_no_vectors(tmp_path: Path) -> None:
-    folder = tmp_path / "r"
-    build_tiny_t5(folder / "model", headless=True)
-    described = RouterFile(
-        kind="t5",
-        called=CALLED["t5"],
-        labels=("A", "B", "C"),
-        reader="fake:",
-        weights_sha256=weights_sha256(folder, "t5"),
-    )
-    (folder / NAME).write_text(router_text(described))
+    folder = t5_router_folder(tmp_path / "r")
     router = open_router(folder, Retrained(), devices=("cpu",))
     assert isinstance(router, T5Router)
     assert "T2-local" in str(router.identity["router"])
