@@ -95,6 +95,9 @@ def train_router(
     cost_bias: Annotated[float, typer.Option(min=0, max=100, help="Preference for cheaper labels to measure.")] = 0.0,
     epochs: Annotated[int | None, typer.Option(min=1, help="Of a T5; default 35.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Default: that of the run.")] = None,
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run the embedding model's own code, if the run did.")
+    ] = False,
     dataset: MovedData = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -115,6 +118,7 @@ def train_router(
         seed,
         epochs,
         dataset,
+        trust_remote_code,
     )
     found = train(request, new_reporter(quiet=json))
     print_router(found, out, Console(), json=json)

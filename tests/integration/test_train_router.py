@@ -134,6 +134,19 @@ def test_a_folder_that_is_there_is_left_alone(arena: Arena, base: Path) -> None:
     assert "names a new folder inside one that is there" in done.err
 
 
+def test_code_that_a_runs_embedding_model_brings_is_run_only_for_whoever_trusts_it(arena: Arena, base: Path) -> None:
+    manifest = base / "dev" / "manifest.json"
+    said = json.loads(manifest.read_text(encoding="utf-8"))
+    said["config"]["embedding"]["trust_remote_code"] = True
+    manifest.write_text(json.dumps(said), encoding="utf-8")
+    refused = arena("train-router", base / "dev", "--out", base / "r")
+    assert (refused.code, refused.out) == (2, "")
+    assert "say that you trust it: --trust-remote-code" in refused.err
+    assert not (base / "r").exists()
+    asked = arena("train-router", base / "dev", "--out", base / "r", "--trust-remote-code")
+    assert asked.code == 0, asked.err
+
+
 def test_a_run_is_routed_by_it_and_another_reader_or_embedder_is_refused(
     arena: Arena, base: Path, tiny_embedder: Path
 ) -> None:

@@ -198,7 +198,8 @@ LIGHT, T5 = "light", "t5"
 class TrainingRequest:
     """What is asked for; see `arena train-router`. `seed` None = that of the run; `epochs` None = 35, T5 only.
 
-    `data_at`: where the dataset of both runs lies now (None: where their settings say).
+    `data_at`: where the dataset of both runs lies now (None: where their settings say). `trust_remote_code`: code of
+    the run's embedding model may run, where its settings ask for that too.
     """
 
     run_folder: Path
@@ -211,6 +212,7 @@ class TrainingRequest:
     seed: int | None = None
     epochs: int | None = None
     data_at: str | None = None
+    trust_remote_code: bool = False
 
 
 def train_router(request: TrainingRequest, reporter: Reporter) -> RouterOutcome:
@@ -243,6 +245,11 @@ def _trainer(request: TrainingRequest, run: WaysRun, seed: int, reporter: Report
     if kind == LIGHT and not folder:
         if request.epochs is not None:
             raise ConfigError("--epochs is for --model t5:FOLDER: a regression has none")
+        if run.past.config.embedding.trust_remote_code and not request.trust_remote_code:  # a folder may be anyone's
+            raise ConfigError(
+                f"run {run.run_id!r} lets its embedding model run code of its own (embedding.trust_remote_code); to go "
+                "on, say that you trust it: --trust-remote-code"
+            )
         return LightTrainer(embedder_of(run.past.config, reporter))
     if kind == T5 and folder:
         tuning = Tuning() if request.epochs is None else Tuning(epochs=request.epochs)
