@@ -7,7 +7,7 @@ no more; a cell at a border is read by its figures, which are always shown.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -75,17 +75,13 @@ OFTEN_REFUSED = 0.1
 COSTLY = 2.0
 """Times the tokens of the run's typical cell."""
 
-Figures = dict[str, float]
-"""Metric -> value; empty = there is nothing to read."""
-
 
 @dataclass(frozen=True, slots=True)
 class Signs:
     """The figures of a cell, as far as they may be read.
 
-    Judged faithfulness and accuracy are read where they are, else the lexical test and answer F1. What a control is
-    handed, by its `retrieval_mode`, is no symptom. `tokens`, `typical_tokens`: input and output per question, of the
-    cell and of the run's typical cell; None = not known.
+    What a control is handed, by its `retrieval_mode`, is no symptom. `tokens`, `typical_tokens`: input and output per
+    question, of the cell and of the run's typical cell; None = not known.
     """
 
     metrics: Mapping[str, MetricSummary]
@@ -94,89 +90,60 @@ class Signs:
     tokens: float | None = None
     typical_tokens: float | None = None
 
-    def of(self, metric: str) -> Figures:
-        """The mean of a metric under its name; empty where it is undefined, withheld, or of too few questions."""
-        summary = self.metrics.get(metric)
-        if summary is None or summary.mean is None or summary.n < MIN_QUESTIONS:
-            return {}
-        return {metric: summary.mean}
+    def of(self, name: str) -> float | None:
+        """The mean of a metric, or one of two figures of its own; None: undefined, withheld, of too few questions."""
+        if name == "tokens_to_typical":
+            return self.tokens / self.typical_tokens if self.tokens is not None and self.typical_tokens else None
+        if name == "refused_with_evidence":
+            return self._refused()
+        summary = self.metrics.get(name)
+        return None if summary is None or summary.n < MIN_QUESTIONS else summary.mean
 
-    def first_of(self, *metrics: str) -> Figures:
-        """The first of several metrics that can be read."""
-        return next((found for metric in metrics if (found := self.of(metric))), {})
+    def first_of(self, *names: str) -> dict[str, float]:
+        """The first of several figures that can be read, under its name."""
+        return dict([(name, value) for name in names if (value := self.of(name)) is not None][:1])
 
-
-def _low(figures: Figures, limit: float) -> bool:
-    """Whether there is a figure, and it is below the limit."""
-    return any(value < limit for value in figures.values())
-
-
-def _fine(figures: Figures, limit: float) -> bool:
-    return any(value >= limit for value in figures.values())
-
-
-def _low_recall(signs: Signs) -> Figures | None:
-    recall = signs.of("retrieval_recall")
-    return recall if _low(recall, FINE_RECALL) and signs.retrieval_mode != GOLD_MODE else None
+    def _refused(self) -> float | None:
+        """Of all questions; None also where no evidence is named, so that nobody can say that it was in sight."""
+        n = self.failures.n_questions if self.failures else 0
+        if self.failures is None or n < MIN_QUESTIONS or self.of("retrieval_recall") is None:
+            return None
+        return sum(count.n for count in self.failures.counts if count.failure == "false_abstention") / n
 
 
-def _noise(signs: Signs) -> Figures | None:
-    recall, precision = signs.of("retrieval_recall"), signs.of("retrieval_precision")
-    return recall | precision if _fine(recall, FINE_RECALL) and _low(precision, LOW_PRECISION) else None
+Condition = Callable[[Signs], dict[str, float]]
+"""The figure that meets it, under its name; nothing where none does."""
 
 
-def _unfaithful(signs: Signs) -> Figures | None:
-    recall, precision = signs.of("retrieval_recall"), signs.of("retrieval_precision")
-    faithful = signs.first_of("faithfulness", "lexical_faithfulness")
-    evident = _fine(recall, FINE_RECALL) and _fine(precision, LOW_PRECISION)
-    return recall | precision | faithful if evident and _low(faithful, FINE_FAITHFULNESS) else None
+def _below(limit: float, *names: str) -> Condition:
+    """That the first of these figures which can be read is below the limit."""
+    return lambda signs: {name: value for name, value in signs.first_of(*names).items() if value < limit}
 
 
-def _beside_the_point(signs: Signs) -> Figures | None:
-    recall, faithful = signs.of("retrieval_recall"), signs.first_of("faithfulness", "lexical_faithfulness")
-    answer = signs.first_of("answer_accuracy", "answer_f1")
-    grounded = _fine(recall, FINE_RECALL) and _fine(faithful, FINE_FAITHFULNESS)
-    return recall | faithful | answer if grounded and _low(answer, LOW_ANSWER) else None
+def _at_least(limit: float, *names: str) -> Condition:
+    return lambda signs: {name: value for name, value in signs.first_of(*names).items() if value >= limit}
 
 
-def _late(signs: Signs) -> Figures | None:
-    recall, mrr = signs.of("retrieval_recall"), signs.of("mrr")
-    return recall | mrr if _fine(recall, FINE_RECALL) and _low(mrr, LOW_MRR) else None
+_FOUND = _at_least(FINE_RECALL, "retrieval_recall")
+_NOISY = _below(LOW_PRECISION, "retrieval_precision")
+_CLEAN = _at_least(LOW_PRECISION, "retrieval_precision")
+_FAITHFULNESS = ("faithfulness", "lexical_faithfulness")
 
-
-def _dear_noise(signs: Signs) -> Figures | None:
-    precision = signs.of("retrieval_precision")
-    if not _low(precision, LOW_PRECISION) or signs.tokens is None or not signs.typical_tokens:
-        return None
-    times = signs.tokens / signs.typical_tokens
-    return precision | {"tokens_to_typical": times} if times >= COSTLY else None
-
-
-def _answers_anything(signs: Signs) -> Figures | None:
-    unsupported = signs.of("unsupported_claim")
-    return unsupported if _fine(unsupported, OFTEN_UNSUPPORTED) else None
-
-
-def _refuses(signs: Signs) -> Figures | None:
-    evidence_is_named = signs.of("retrieval_recall")
-    if signs.failures is None or signs.failures.n_questions < MIN_QUESTIONS or not evidence_is_named:
-        return None
-    refused = sum(count.n for count in signs.failures.counts if count.failure == "false_abstention")
-    share = {"refused_with_evidence": refused / signs.failures.n_questions}
-    return share if _fine(share, OFTEN_REFUSED) else None
-
-
-SYMPTOMS: Mapping[str, Callable[[Signs], Figures | None]] = {
-    "low_recall": _low_recall,
-    "noisy_context": _noise,
-    "unfaithful_reader": _unfaithful,
-    "beside_the_point": _beside_the_point,
-    "evidence_ranked_late": _late,
-    "paying_for_noise": _dear_noise,
-    "answers_the_unanswerable": _answers_anything,
-    "refuses_the_answerable": _refuses,
+SYMPTOMS: Mapping[str, Sequence[Condition]] = {
+    "low_recall": [_below(FINE_RECALL, "retrieval_recall")],
+    "noisy_context": [_FOUND, _NOISY],
+    "unfaithful_reader": [_FOUND, _CLEAN, _below(FINE_FAITHFULNESS, *_FAITHFULNESS)],
+    "beside_the_point": [
+        _FOUND,
+        _at_least(FINE_FAITHFULNESS, *_FAITHFULNESS),
+        _below(LOW_ANSWER, "answer_accuracy", "answer_f1"),
+    ],
+    "evidence_ranked_late": [_FOUND, _below(LOW_MRR, "mrr")],
+    "paying_for_noise": [_NOISY, _at_least(COSTLY, "tokens_to_typical")],
+    "answers_the_unanswerable": [_at_least(OFTEN_UNSUPPORTED, "unsupported_claim")],
+    "refuses_the_answerable": [_at_least(OFTEN_REFUSED, "refused_with_evidence")],
 }
-"""Symptom -> the figures that show it, None or nothing where they do not. From the evidence to the answer."""
+"""Symptom -> what must hold, all of it. From the evidence to the answer; a judge goes before what stands in for it."""
 
 
 @cache
@@ -197,11 +164,13 @@ class Symptom(Row):
 
 def diagnose(signs: Signs) -> list[Symptom]:
     """The symptoms of one cell, in the order of the table."""
-    return [
-        Symptom(name=name, **meanings()[name], figures=figures)
-        for name, find in SYMPTOMS.items()
-        if (figures := find(signs))
-    ]
+    found = []
+    for name, conditions in SYMPTOMS.items():
+        shown = [condition(signs) for condition in conditions]
+        if all(shown) and not (name == "low_recall" and signs.retrieval_mode == GOLD_MODE):
+            figures = {metric: value for one in shown for metric, value in one.items()}
+            found.append(Symptom(name=name, **meanings()[name], figures=figures))
+    return found
 
 
 def typical_tokens(cells: Iterable[tuple[str, float | None]]) -> float | None:
