@@ -27,7 +27,7 @@ from arena.leaderboard.schema import HEADLINE, LatencySummary, MetricSummary, Ra
 from arena.prices import PriceTable
 from arena.scoring import CellScores, Usage
 from arena.statistics.intervals import Resamples, percentile
-from arena.types import KINDS, Question, Scalar, Tier, sum_known
+from arena.types import KINDS, Question, Scalar, Tier, grouped, sum_known
 
 Withheld = Literal["no_price", "unknown_usage", "no_seconds"]
 """Why a cost is unknown: no price for a model, tokens not reported, replays of a model that is paid by the hour."""
@@ -122,10 +122,7 @@ class RoleSpending(Row):
 
 def summarise_roles(usage: Sequence[Usage]) -> list[RoleSpending]:
     """One row per role, in the order in which they were first asked; empty for a cell that asks no model."""
-    roles: dict[str, list[Account]] = {}
-    for one in usage:
-        for role, account in one.roles.items():
-            roles.setdefault(role, []).append(account)
+    roles = grouped((role, account) for one in usage for role, account in one.roles.items())
     return [_role(role, add_up(accounts), len(usage)) for role, accounts in roles.items()]
 
 
@@ -171,10 +168,7 @@ def break_down(columns: ScoreColumns, questions: Mapping[str, Question], resampl
 
 def _groups(values: list[_Value | None]) -> dict[_Value, Rows]:
     """Rows of each value, in reading order; empty where there are not at least two to tell apart."""
-    rows: dict[_Value, list[int]] = {}
-    for row, value in enumerate(values):
-        if value is not None:
-            rows.setdefault(value, []).append(row)
+    rows = grouped((value, row) for row, value in enumerate(values) if value is not None)
     return {one: np.array(rows[one], dtype=np.intp) for one in sorted(rows, key=_place)} if len(rows) > 1 else {}
 
 

@@ -14,6 +14,7 @@ from arena.leaderboard.metrics import Ids, QuestionResamples
 from arena.leaderboard.schema import FEW_SHARED, LEVEL, Comparison, Ranks
 from arena.statistics.intervals import Interval, Values, difference_interval, has_spread
 from arena.statistics.significance import PERMUTATIONS, detectable_difference, holm, paired_permutation, possible_ranks
+from arena.types import grouped
 
 _DRAWN_PER_PAIR = 2 / LEVEL
 """Sign assignments per pair of a family, so that the least p there can be, times the pairs, is half the level: with
@@ -66,7 +67,7 @@ def compare(metric: str, cells: Sequence[ComparedCell], resamples: QuestionResam
         (pair.a.cell, pair.b.cell): _comparison(metric, pair, interval, raw, corrected)
         for pair, interval, raw, corrected in zip(tested, intervals, p, adjusted, strict=True)
     }
-    comparisons = tuple(made.get((pair.a.cell, pair.b.cell)) or _not_compared(metric, pair) for pair in pairs)
+    comparisons = tuple(made.get((pair.a.cell, pair.b.cell)) or _comparison(metric, pair) for pair in pairs)
     competing = [one.cell for one in cells if one.withheld is None]
     return Contest(comparisons, _ranks(competing, comparisons), _detectable(tested))
 
@@ -101,18 +102,17 @@ def _permutation(pairs: Sequence[_Pair], seed: int) -> list[float]:
 
 def _intervals(pairs: Sequence[_Pair], resamples: QuestionResamples) -> list[Interval | None]:
     """Pairs on the same questions share one multiplication."""
-    sharing: dict[Ids, list[int]] = {}
-    for place, pair in enumerate(pairs):
-        sharing.setdefault(pair.ids, []).append(place)
     found: list[Interval | None] = [None] * len(pairs)
-    for ids, places in sharing.items():
+    for ids, places in grouped((pair.ids, place) for place, pair in enumerate(pairs)).items():
         means = resamples.of(ids).means(np.column_stack([pairs[place].differences for place in places]))
         for column, place in enumerate(places):
             found[place] = difference_interval(pairs[place].known, means[:, column])
     return found
 
 
-def _comparison(metric: str, pair: _Pair, interval: Interval | None, p: float, adjusted: float) -> Comparison:
+def _comparison(
+    metric: str, pair: _Pair, interval: Interval | None = None, p: float | None = None, adjusted: float | None = None
+) -> Comparison:
     return Comparison(
         metric=metric,
         a=pair.a.cell,
@@ -123,12 +123,7 @@ def _comparison(metric: str, pair: _Pair, interval: Interval | None, p: float, a
         ci_high=interval.high if interval else None,
         p=p,
         p_adjusted=adjusted,
-    )
-
-
-def _not_compared(metric: str, pair: _Pair) -> Comparison:
-    return Comparison(
-        metric=metric, a=pair.a.cell, b=pair.b.cell, n=pair.known.size, difference=None, withheld=_withheld(pair)
+        withheld=_withheld(pair),
     )
 
 

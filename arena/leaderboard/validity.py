@@ -20,7 +20,7 @@ from arena.llm.providers import is_fake
 from arena.scoring import CellScores
 from arena.scoring.table import FailedKind
 from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
-from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE
+from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE, grouped
 
 LEAST_TO_DIFFER = 6
 """Questions from which on a paired test at 5 % can show any difference: of 5 the least two-sided p is 2 / 2^5."""
@@ -149,10 +149,7 @@ def _fake_readers(facts: Facts) -> Iterator[ValidityWarning]:
 
 
 def _few_questions(facts: Facts) -> Iterator[ValidityWarning]:
-    sizes: dict[int, list[str]] = {}
-    for cell in facts.cells:
-        if cell.n_questions < ENOUGH_QUESTIONS:
-            sizes.setdefault(cell.n_questions, []).append(cell.cell)
+    sizes = grouped((cell.n_questions, cell.cell) for cell in facts.cells if cell.n_questions < ENOUGH_QUESTIONS)
     for asked, cells in sizes.items():
         of = f" of {facts.held:,}" if facts.held is not None and facts.held > asked else ""
         yield ValidityWarning(
@@ -194,10 +191,7 @@ def _what_fits(index: IndexFacts) -> str:
 
 def _guards(facts: Facts) -> Iterator[ValidityWarning]:
     """What is no result, each reason once with all cells that it concerns."""
-    found: dict[tuple[str, str | None, str], list[str]] = {}
-    for cell in facts.cells:
-        for one in cell.guards:
-            found.setdefault((one.guard, one.metric, one.message), []).append(cell.cell)
+    found = grouped(((one.guard, one.metric, one.message), cell.cell) for cell in facts.cells for one in cell.guards)
     for (guard, metric, message), cells in found.items():
         what = f"{metric} is no result" if metric else "no result"
         yield ValidityWarning(
@@ -207,10 +201,11 @@ def _guards(facts: Facts) -> Iterator[ValidityWarning]:
 
 def _uncalibrated(facts: Facts) -> Iterator[ValidityWarning]:
     """Default thresholds to which the probabilities of a general model were held, cells with the same ones together."""
-    found: dict[tuple[tuple[str, tuple[float, ...]], ...], list[str]] = {}
-    for cell in facts.scores:
-        if nodes := cell.decisions.uncalibrated:
-            found.setdefault(tuple((node, tuple(sorted(nodes[node]))) for node in nodes), []).append(cell.cell.key)
+    found = grouped(
+        (tuple((node, tuple(sorted(values))) for node, values in nodes.items()), cell.cell.key)
+        for cell in facts.scores
+        if (nodes := cell.decisions.uncalibrated)
+    )
     for nodes_of, cells in found.items():
         listed = ", ".join(f"{node} {' and '.join(f'{one:g}' for one in values)}" for node, values in nodes_of)
         yield ValidityWarning(
@@ -239,9 +234,7 @@ def _low_coverage(facts: Facts) -> Iterator[ValidityWarning]:
         for metric, summary in cell.metrics.items():
             if summary.coverage is not None and summary.mean is None:
                 found.setdefault(metric, {})[cell.cell] = summary.coverage
-    alike: dict[tuple[tuple[str, float], ...], list[str]] = {}
-    for metric, coverages in found.items():
-        alike.setdefault(tuple(coverages.items()), []).append(metric)
+    alike = grouped((tuple(coverages.items()), metric) for metric, coverages in found.items())
     for known, metrics in alike.items():
         named = ", ".join(metrics[:_NAMED]) + (f" and {len(metrics) - _NAMED} more" if len(metrics) > _NAMED else "")
         least = min(coverage for _, coverage in known)

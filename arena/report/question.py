@@ -15,7 +15,7 @@ from arena.metrics.failures import FailureClass, FailureFinding, failure_classes
 from arena.prices import PriceTable
 from arena.report.figures import UNDEFINED
 from arena.scoring import CellScores, Usage
-from arena.types import Answer, Decision, Document, Gold, Question, RetrievalRequest, RunRecord, Score, Verdict
+from arena.types import Answer, Decision, Document, Gold, Question, RetrievalRequest, RunRecord, Score, Verdict, grouped
 
 _PIECE = re.compile(r"#\d{4,}$")  # pieces are named DOCUMENT#0000, DOCUMENT#0001, ...
 
@@ -52,9 +52,7 @@ class DocumentUse:
 
 def gold_documents(gold: Gold, documents: Mapping[str, Document]) -> tuple[GoldDocument, ...]:
     """The gold documents, in the order of the hops where there is one; what serves no hop stands last."""
-    hops: dict[str, list[int]] = {}
-    for number, doc_id in enumerate(gold.hop_order or (), start=1):
-        hops.setdefault(doc_id, []).append(number)
+    hops = grouped((doc_id, number) for number, doc_id in enumerate(gold.hop_order or (), start=1))
     ids = dict.fromkeys((*hops, *gold.supporting_ids))
     return tuple(GoldDocument(one, _title(one, documents), tuple(hops.get(one, ()))) for one in ids)
 

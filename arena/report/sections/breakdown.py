@@ -13,7 +13,7 @@ from arena.report.figures import Quote, Quotes, metric_text, path_of
 from arena.report.names import Mark, metric_name
 from arena.report.section import Block, Entry, Figure, Grid, Line, Section
 from arena.report.sections.leaderboard import SECONDS, TOKENS, metric_quote
-from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
+from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, grouped
 
 _SHOWN = ("retrieval_recall", "answer_f1")
 _BY = {"kind": "kind", "hops": "number of hops", "hop_shape": "shape of the chain"}
@@ -62,15 +62,14 @@ _GAP_LEGEND = (
 def gap(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
     """A row per cell between the controls whose share is known, and a sentence per reason why others are withheld."""
     quotes = Quotes(board)
-    rows: list[tuple[Entry, ...]] = []
-    withheld: dict[str, list[str]] = {}
-    for mark in marks:
-        known, at = board.cells[mark.place].gap, path_of("cells", mark.place, "gap")
-        if known is not None and known.withheld is not None:
-            withheld.setdefault(known.withheld, []).append(mark.name)
-        elif known is not None:
-            figures = ("count n", "signed recovered", "interval ci_low ci_high", "signed per_thousand_tokens")
-            rows.append((mark, *quotes.row(at, *figures)))
+    known = [(mark, one) for mark in marks if (one := board.cells[mark.place].gap) is not None]
+    withheld = grouped((one.withheld, mark.name) for mark, one in known if one.withheld is not None)
+    figures = ("count n", "signed recovered", "interval ci_low ci_high", "signed per_thousand_tokens")
+    rows: list[tuple[Entry, ...]] = [
+        (mark, *quotes.row(path_of("cells", mark.place, "gap"), *figures))
+        for mark, one in known
+        if one.withheld is None
+    ]
     notes: list[Line] = [(f"withheld, {reason}: {', '.join(cells)}.",) for reason, cells in withheld.items()]
     grid = Grid(("cell", "n", "recovered", "95% interval", "per 1,000 tokens"), tuple(rows)) if rows else None
     return Section("Gap", _GAP_LEGEND, (Block(grid=grid, notes=tuple(notes)),)) if rows or notes else None

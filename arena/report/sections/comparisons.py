@@ -9,7 +9,7 @@ from arena.leaderboard.schema import FEW_SHARED, HEADLINE, LEVEL, Comparison
 from arena.report.figures import Quotes, path_of
 from arena.report.names import Mark, listed, metric_name
 from arena.report.section import Block, Entry, Grid, Line, Section
-from arena.types import GOLD_MODE
+from arena.types import GOLD_MODE, grouped
 
 _LEGEND = (
     "paired permutation tests on the questions that both cells have a score for, Holm over all pairs of a metric, "
@@ -88,10 +88,11 @@ def _summary(compared: Sequence[Comparison]) -> str:
 def _left_out(metric: str, board: Leaderboard, marks: Sequence[Mark]) -> list[Line]:
     """A sentence per reason why cells that have the metric do not compete; none on those that are handed the gold."""
     told = _reasons(metric, board)
-    reasons: dict[str, list[str]] = {}
-    for cell, mark in zip(board.cells, marks, strict=True):
-        if cell.retrieval_mode != GOLD_MODE and cell.defines(metric) and metric not in cell.ranks:
-            reasons.setdefault(told.get(cell.cell) or _reason(cell, metric), []).append(mark.name)
+    reasons = grouped(
+        (told.get(cell.cell) or _reason(cell, metric), mark.name)
+        for cell, mark in zip(board.cells, marks, strict=True)
+        if cell.retrieval_mode != GOLD_MODE and cell.defines(metric) and metric not in cell.ranks
+    )
     return [
         (f"{listed(names)} {'does' if len(names) == 1 else 'do'} not compete: {reason}.",)
         for reason, names in reasons.items()

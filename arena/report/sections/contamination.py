@@ -9,6 +9,7 @@ from arena.leaderboard.contamination import PROBED, ContaminationProbe, ProbedGr
 from arena.report.figures import Quotes, path_of
 from arena.report.names import Mark, is_invented
 from arena.report.section import Block, Entry, Grid, Line, Section
+from arena.types import grouped
 
 SHORT = {"answer_em": "EM", "answer_f1": "F1", "answer_contains": "contains", "answer_accuracy": "accuracy"}
 """Metric -> what it is called in a table."""
@@ -129,11 +130,12 @@ def _gains(marks: Sequence[Mark], quotes: Quotes) -> Block | None:
     rows = tuple(
         (mark, *(entry for name in metrics for entry in _gain(mark, name, quotes))) for mark in marks if known[mark]
     )
-    withheld: dict[tuple[str, str], list[str]] = {}
-    for mark, of in gains.items():
-        for metric, one in of.items():
-            if one.withheld is not None:
-                withheld.setdefault((metric, one.withheld), []).append(mark.name)
+    withheld = grouped(
+        ((metric, one.withheld), mark.name)
+        for mark, of in gains.items()
+        for metric, one in of.items()
+        if one.withheld is not None
+    )
     notes: tuple[Line, ...] = tuple(
         (f"gain in {metric} withheld, {reason}: {', '.join(cells)}.",) for (metric, reason), cells in withheld.items()
     )

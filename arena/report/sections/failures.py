@@ -11,6 +11,7 @@ from arena.metrics.failures import failure_classes
 from arena.report.figures import Quotes, path_of
 from arena.report.names import Mark, metric_name
 from arena.report.section import Block, Entry, Grid, Line, Section
+from arena.types import grouped
 
 _LEGEND = (
     "questions of each class. A question has one: the first stage at which its answer went wrong, or how it came out "
@@ -92,12 +93,11 @@ _DIAGNOSIS_LEGEND = "what the figures of a cell, taken together, are symptoms of
 def diagnosis(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
     """Each symptom once, in the order in which cells have them, with these cells and the figures that show it."""
     quotes = Quotes(board)
-    found: dict[tuple[str, str, str], list[Line]] = {}
-    for mark in marks:
-        for number, symptom in enumerate(board.cells[mark.place].diagnosis):
-            at = path_of("cells", mark.place, "diagnosis", number, "figures")
-            key = (symptom.name, symptom.reading, symptom.where_to_act)
-            found.setdefault(key, []).append((mark, ": ", *_figures(symptom, at, quotes)))
+    found = grouped(
+        ((one.name, one.reading, one.where_to_act), (mark, ": ", *_figures(one, mark.place, number, quotes)))
+        for mark in marks
+        for number, one in enumerate(board.cells[mark.place].diagnosis)
+    )
     blocks = tuple(
         Block(heading=(name,), lead=(f"{reading} Act on: {where_to_act}",), notes=tuple(cells))
         for (name, reading, where_to_act), cells in found.items()
@@ -105,13 +105,13 @@ def diagnosis(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
     return Section("Diagnosis", _DIAGNOSIS_LEGEND, blocks) if blocks else None
 
 
-def _figures(symptom: Symptom, at: str, quotes: Quotes) -> Line:
-    """As in `recall 0.90, MRR 0.31`."""
+def _figures(symptom: Symptom, place: int, number: int, quotes: Quotes) -> Line:
+    """As in `recall 0.90, MRR 0.31`, of a symptom of the cell at `place`."""
     return tuple(
         part
-        for place, metric in enumerate(symptom.figures)
+        for order, metric in enumerate(symptom.figures)
         for part in (
-            f"{', ' if place else ''}{metric_name(metric)} ",
-            quotes.quote("ratio", f"{at}.{path_of(metric)}"),
+            f"{', ' if order else ''}{metric_name(metric)} ",
+            quotes.quote("ratio", path_of("cells", place, "diagnosis", number, "figures", metric)),
         )
     )
