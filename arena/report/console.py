@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.leaderboard.build import Leaderboard
-from arena.report.names import marks_of
-from arena.report.section import print_section
+from arena.report.names import Mark, marks_of
+from arena.report.section import Section, print_section
 from arena.report.sections.breakdown import breakdown, gap
 from arena.report.sections.comparisons import comparisons
 from arena.report.sections.contamination import contamination
@@ -76,14 +76,26 @@ def _escaped(text: str) -> str:
     return " ".join(text.replace("](", "]\\(").translate(_SPECIAL).splitlines())
 
 
-def print_details(board: Leaderboard, console: Console) -> None:
-    """All sections, in the order in which one asks; one without anything to say prints nothing.
+def sections_of(board: Leaderboard, marks: Sequence[Mark]) -> dict[str, Section | None]:
+    """All topics, in the order in which one asks; None where there is nothing to say.
 
     Which differences count, and how far that is memory; why answers fail, and where to act; what controllers and judges
     did; the same by kind and hops.
     """
-    marks = marks_of(board)
-    for topic in (comparisons, gap, contamination, abstention, failures, diagnosis, controllers):
-        print_section(topic(board, marks), console)
-    print_section(judges(board), console)
-    print_section(breakdown(board, marks), console)
+    return {
+        "comparisons": comparisons(board, marks),
+        "gap": gap(board, marks),
+        "contamination": contamination(board, marks),
+        "abstention": abstention(board, marks),
+        "failures": failures(board, marks),
+        "diagnosis": diagnosis(board, marks),
+        "controllers": controllers(board, marks),
+        "judges": judges(board),
+        "breakdown": breakdown(board, marks),
+    }
+
+
+def print_details(board: Leaderboard, console: Console) -> None:
+    """All sections that have anything to say."""
+    for section in sections_of(board, marks_of(board)).values():
+        print_section(section, console)

@@ -9,15 +9,12 @@ from markupsafe import Markup
 
 from arena.llm.providers import is_fake
 from arena.report import source as assets
+from arena.report.console import sections_of
 from arena.report.explorer.section import explorer_island
 from arena.report.names import Mark, marks_of
-from arena.report.sections.breakdown import breakdown, gap, heat_grids, hops
-from arena.report.sections.comparisons import comparisons
-from arena.report.sections.contamination import contamination
-from arena.report.sections.controllers import controllers
-from arena.report.sections.failures import diagnosis, failures, failures_figure
+from arena.report.sections.breakdown import heat_grids, hops
+from arena.report.sections.failures import failures_figure
 from arena.report.sections.headline import headline
-from arena.report.sections.judges import abstention, judges
 from arena.report.sections.leaderboard import board_view
 from arena.report.sections.limits import caption, legend, limits, warnings
 from arena.report.sections.provenance import card_views, papers_grid, provenance
@@ -55,22 +52,14 @@ def _views(source: PageSource) -> dict[str, Any]:
         "table": board_view(board, marks),
         "plane": planes(board, marks),
         "heats": heat_grids(board, marks),
-        "comparisons": comparisons(board, marks),
         "hops": hops(board, marks),
-        "breakdown": breakdown(board, marks),
-        "failures": failures(board, marks),
-        "diagnosis": diagnosis(board, marks),
         "roles": roles(board, marks),
         "latency": latency(board, marks),
-        "contamination": contamination(board, marks),
-        "gap": gap(board, marks),
-        "controllers": controllers(board, marks),
-        "judges": judges(board),
-        "abstention": abstention(board, marks),
         "cards": card_views(board, marks, source.cards),
         "papers": papers_grid(board, marks, source.papers),
         "limits": limits(board, marks, source.manifest),
         "provenance": provenance(board, source.manifest, source.reproduce),
+        **sections_of(board, marks),
     }
     figures = _figures(shown, marks) | {"failures": failures_figure(board, marks)}
     return shown | {"marks": marks, "island": island(figures)}

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from arena.report.figures import Quote
+from arena.report.figures import Quote, Quotes, path_of
 from arena.report.names import Mark
 from arena.report.text import Part, Rows, print_parts, strips
 
@@ -82,6 +82,14 @@ class Section:
     legend: str
     blocks: tuple[Block, ...]
     notes: tuple[Line, ...] = ()
+
+
+def cell_grid(quotes: Quotes, marks: Sequence[Mark], figures: Mapping[str, str], *at: str) -> Grid:
+    """A row per cell. `figures`: heading -> a rule and names, as in `Quotes.row`, of what stands at `at` of a cell."""
+    rows: list[tuple[Entry, ...]] = [
+        (mark, *quotes.row(path_of("cells", mark.place, *at), *figures.values())) for mark in marks
+    ]
+    return Grid(("cell", *figures), tuple(rows))
 
 
 def entry_text(entry: Entry) -> str:

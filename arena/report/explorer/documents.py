@@ -16,14 +16,6 @@ MEMBER_CHARS = 100_000
 """Texts are put into one member until it holds this many characters: enough to compress, little to read."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextMember:
-    """The texts of the documents from number `first` on; None = not known."""
-
-    first: int
-    texts: list[Cut | None]
-
-
 class DocumentShelf:
     """Documents by number. One that no record and no gold names has none, and is not in the page."""
 
@@ -43,28 +35,21 @@ class DocumentShelf:
         titles = [found.title if (found := self._documents.get(one)) else None for one in self._numbers]
         return {"ids": list(self._numbers), "titles": titles}
 
-    def texts(self, chars: int | None) -> Iterator[Cut | None]:
-        """Every text in the order of the numbers, cut to `chars` characters (None: whole)."""
-        for doc_id in self._numbers:
-            document = self._documents.get(doc_id)
-            yield None if document is None else cut(document.text, chars)
+    def members(self, chars: int | None) -> Iterator[tuple[int, list[Cut | None]]]:
+        """All texts in the order of the numbers, in pieces to be read one at a time: (number of the first, texts).
 
-    def members(self, chars: int | None) -> Iterator[TextMember]:
-        """`texts` in pieces that can be read one at a time."""
+        Each is cut to `chars` characters (None: whole); None = it is not known.
+        """
         first, held, kept = 0, 0, list[Cut | None]()
-        for text in self.texts(chars):
+        for document in map(self._documents.get, self._numbers):
+            text = None if document is None else cut(document.text, chars)
             kept.append(text)
-            held += text_chars(text)
+            held += 0 if text is None else len(text) if isinstance(text, str) else len(text[0])
             if held >= MEMBER_CHARS:
-                yield TextMember(first, kept)
+                yield first, kept
                 first, held, kept = first + len(kept), 0, []
         if kept:
-            yield TextMember(first, kept)
-
-
-def text_chars(text: Cut | None) -> int:
-    """Characters of it that are in the page."""
-    return 0 if text is None else len(text) if isinstance(text, str) else len(text[0])
+            yield first, kept
 
 
 Seen = tuple[object, ...]

@@ -14,8 +14,8 @@ controllers and judges wrote. The same run is always cut in the same places.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from arena.judges.subject import subject_of
@@ -26,7 +26,6 @@ from arena.report.explorer.chunk import CHUNK_QUESTIONS, Chunk
 from arena.report.explorer.columns import (
     FLAGS,
     OUTCOMES,
-    Cut,
     Lines,
     Vocabulary,
     cut,
@@ -41,58 +40,32 @@ from arena.report.names import short_names
 from arena.report.question import CellPage, gold_documents
 from arena.report.source import PageSource
 from arena.scoring import CellScores, ScoreTable
-from arena.types import Dataset, Question, RunRecord
-
-
-@dataclass(slots=True)
-class Filling:
-    """The chunks of a page in the making. `subjects`: what the records are that a judge may have spoken of."""
-
-    source: PageSource
-    questions: Sequence[Question]
-    chunks: list[Chunk]
-    places: Mapping[str, int]
-    cells: Mapping[str, tuple[int, CellScores]]
-    subjects: dict[Key, str] = field(default_factory=dict)
-
-    def add_record(self, record: RunRecord) -> None:
-        """One record; one that was not scored is no part of the page."""
-        number, cell = self.cells.get(record.cell.key, (0, None))
-        place = self.places.get(record.question_id)
-        if cell is None or place is None or record.question_id not in cell.scores:
-            return
-        question, slot = self.questions[place], place % CHUNK_QUESTIONS
-        gold = self.source.dataset.gold[record.question_id]
-        chunk = self.chunks[place // CHUNK_QUESTIONS]
-        if slot not in chunk:
-            chunk.open(slot, question, gold_documents(gold, self.source.documents))
-        chunk.add(slot, number, CellPage.of(record, cell, self.source.prices))
-        if self.source.table.judges is not None:
-            case = Case(record, question, gold, self.source.documents)
-            self.subjects[record.cell.key, record.question_id] = subject_of(case).sha
-
-    def add_verdicts(self) -> None:
-        """The verdicts on records that are as they were judged."""
-        for verdict in self.source.verdicts():
-            if self.subjects.get((verdict.cell, verdict.question_id)) == verdict.subject_sha:
-                place = self.places[verdict.question_id]
-                chunk, number = self.chunks[place // CHUNK_QUESTIONS], self.cells[verdict.cell][0]
-                chunk.add_verdict(place % CHUNK_QUESTIONS, number, verdict)
+from arena.types import Dataset, Question
 
 
 def filled_chunks(source: PageSource, questions: Sequence[Question], metrics: Sequence[str]) -> list[Chunk]:
-    """The chunks of `questions`, in their order."""
-    filling = Filling(
-        source,
-        questions,
-        chunks=[Chunk(metrics) for _ in range(-(-len(questions) // CHUNK_QUESTIONS))],
-        places={question.question_id: place for place, question in enumerate(questions)},
-        cells={cell.cell.key: (number, cell) for number, cell in enumerate(source.table.cells)},
-    )
+    """The chunks of `questions`, in their order: records that were scored, and verdicts on what they still say."""
+    chunks = [Chunk(metrics) for _ in range(-(-len(questions) // CHUNK_QUESTIONS))]
+    places = {question.question_id: place for place, question in enumerate(questions)}
+    cells = {cell.cell.key: (number, cell) for number, cell in enumerate(source.table.cells)}
+    subjects: dict[Key, str] = {}
     for record in source.records():
-        filling.add_record(record)
-    filling.add_verdicts()
-    return filling.chunks
+        question_id = record.question_id
+        number, cell = cells.get(record.cell.key, (0, None))
+        if cell is None or question_id not in places or question_id not in cell.scores:
+            continue
+        question, gold = questions[places[question_id]], source.dataset.gold[question_id]
+        chunk, slot = chunks[places[question_id] // CHUNK_QUESTIONS], places[question_id] % CHUNK_QUESTIONS
+        if slot not in chunk:
+            chunk.open(slot, question, gold_documents(gold, source.documents))
+        chunk.add(slot, number, CellPage.of(record, cell, source.prices))
+        if source.table.judges is not None:
+            subjects[record.cell.key, question_id] = subject_of(Case(record, question, gold, source.documents)).sha
+    for verdict in source.verdicts():
+        if subjects.get((verdict.cell, verdict.question_id)) == verdict.subject_sha:
+            place = places[verdict.question_id]
+            chunks[place // CHUNK_QUESTIONS].add_verdict(place % CHUNK_QUESTIONS, cells[verdict.cell][0], verdict)
+    return chunks
 
 
 def metrics_of(source: PageSource) -> list[str]:
@@ -131,20 +104,6 @@ def written_list(table: ScoreTable, questions: Sequence[Question], dataset: Data
     }
 
 
-class Answers:
-    """Every answer of every cell; the distinct ones are held once."""
-
-    def __init__(self, table: ScoreTable, questions: Sequence[Question]) -> None:
-        self._distinct = Vocabulary()
-        answers = (cell.answers.get(one.question_id) for one in questions for cell in table.cells)
-        self._numbers = integers(map(self._distinct.number, answers))
-
-    def written(self, chars: int | None) -> dict[str, Any]:
-        """Distinct answers, cut to `chars` characters (None: whole), and the number of each, as in `written_list`."""
-        texts: list[Cut] = self._distinct.written(chars)
-        return {"texts": texts, "number": self._numbers}
-
-
 def _outcome(cell: CellScores, question_id: str) -> int | None:
     usage = cell.usage.get(question_id)
     return OUTCOMES.index(usage.outcome) if usage else None
@@ -156,7 +115,7 @@ def _finding(cell: CellScores, question_id: str) -> str | None:
 
 
 Length = TypeVar("Length")
-Made = TypeVar("Made")
+Made = TypeVar("Made", "Writing", "Texts")
 
 ISLAND_CHARS = 5_000_000
 """What the explorer may take of a page."""
@@ -200,43 +159,45 @@ class Texts:
         return sum(island_chars(len(content)) for _, content in self.members)
 
 
-def fitting_writing(answers: Answers, chunks: Sequence[Chunk], room: int) -> Writing:
-    """The longest that takes at most half the `room`, in characters of the island; else the shortest."""
+def fitting_writing(answers: Sequence[str | None], chunks: Sequence[Chunk], room: int) -> Writing:
+    """The longest that takes at most half the `room`, in characters of the island; else the shortest.
+
+    Of the answers the distinct ones are written, and the number of each.
+    """
+    distinct = Vocabulary()
+    numbers = integers(map(distinct.number, answers))
 
     def cut_to(chars: int) -> Writing:
-        held, words = answers.written(chars), [chunk.words(chars) for chunk in chunks]
-        cut = n_cut(held["texts"]) + sum(map(n_cut, words))
-        return Writing(chars, member(held), members(words), cut)
+        texts, words = distinct.written(chars), [chunk.words(chars) for chunk in chunks]
+        n_shortened = n_cut(texts) + sum(map(n_cut, words))
+        return Writing(chars, member({"texts": texts, "number": numbers}), members(words), n_shortened)
 
-    return _longest(WORDS_CHARS, cut_to, lambda writing: writing.size <= room // 2) or cut_to(WORDS_CHARS[-1])
+    return _longest(WORDS_CHARS, cut_to, room // 2) or cut_to(WORDS_CHARS[-1])
 
 
 def fitting_texts(shelf: DocumentShelf, room: int) -> Texts:
     """The longest that fits the `room`, in characters of the island."""
 
     def cut_to(chars: int | None) -> Texts:
-        held = list(shelf.members(chars))
-        written = members(one.texts for one in held)
-        firsts = (one.first for one in held)
-        return Texts(chars, list(zip(firsts, written, strict=True)), sum(n_cut(one.texts) for one in held))
+        firsts, pieces = zip(*shelf.members(chars), strict=True) if len(shelf) else ((), ())
+        return Texts(chars, list(zip(firsts, members(pieces), strict=True)), sum(map(n_cut, pieces)))
 
-    found = _longest(TEXTS_CHARS, cut_to, lambda texts: texts.size <= room)
-    return found or Texts(0, [], n_cut=len(shelf))
+    return _longest(TEXTS_CHARS, cut_to, room) or Texts(0, [], n_cut=len(shelf))
 
 
-def _longest(lengths: Sequence[Length], make: Callable[[Length], Made], fits: Callable[[Made], bool]) -> Made | None:
-    """What is made of the first of `lengths` that fits (None: of none); the first by a look, the others by halves.
+def _longest(lengths: Sequence[Length], make: Callable[[Length], Made], room: int) -> Made | None:
+    """What is made of the first of `lengths` that fits the room (None: none does), tried first, then by halves.
 
     They go from long to short, and what is made of a shorter one is smaller.
     """
     made = make(lengths[0])
-    if fits(made):
+    if made.size <= room:
         return made
     found, low, high = None, 1, len(lengths)
     while low < high:
         middle = (low + high) // 2
         made = make(lengths[middle])
-        if fits(made):
+        if made.size <= room:
             found, high = made, middle
         else:
             low = middle + 1
@@ -265,7 +226,8 @@ def explorer_island(source: PageSource, room: int = ISLAND_CHARS) -> str:
     listed = member(written_list(source.table, questions, source.dataset, LIST_CHARS))
     names = member(shelf.names())
     left = room - CONTENTS_CHARS - sum(map(island_chars, map(len, (listed, names, *numbers))))
-    writing = fitting_writing(Answers(source.table, questions), chunks, left)
+    answers = [cell.answers.get(one.question_id) for one in questions for cell in source.table.cells]
+    writing = fitting_writing(answers, chunks, left)
     lanes = members(chunk.lanes() for chunk in chunks)
     without_lanes = left - writing.size
     left = without_lanes - sum(map(island_chars, map(len, lanes)))

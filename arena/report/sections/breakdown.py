@@ -11,7 +11,7 @@ from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.schema import MetricSummary
 from arena.report.figures import Quote, Quotes, metric_text, path_of
 from arena.report.names import Mark, metric_name
-from arena.report.section import Block, Entry, Figure, Grid, Line, Section
+from arena.report.section import Block, Entry, Figure, Grid, Section, cell_grid, lines
 from arena.report.sections.leaderboard import SECONDS, TOKENS, metric_quote
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, grouped
 
@@ -53,6 +53,12 @@ def _by_attribute(board: Leaderboard, attribute: str, metric: str, marks: Sequen
     return Block(heading=(caption,), grid=Grid(("cell", *values), tuple(rows), caption=caption), folded=caption)
 
 
+_GAP = {
+    "n": "count n",
+    "recovered": "signed recovered",
+    "95% interval": "interval ci_low ci_high",
+    "per 1,000 tokens": "signed per_thousand_tokens",
+}
 _GAP_LEGEND = (
     "share of the way from closed_book (0) to oracle (1) in answer F1, on the questions that all three have a "
     "score for, with its 95% interval (paired bootstrap), and that share per 1,000 tokens of a question."
@@ -61,18 +67,12 @@ _GAP_LEGEND = (
 
 def gap(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
     """A row per cell between the controls whose share is known, and a sentence per reason why others are withheld."""
-    quotes = Quotes(board)
     known = [(mark, one) for mark in marks if (one := board.cells[mark.place].gap) is not None]
     withheld = grouped((one.withheld, mark.name) for mark, one in known if one.withheld is not None)
-    figures = ("count n", "signed recovered", "interval ci_low ci_high", "signed per_thousand_tokens")
-    rows: list[tuple[Entry, ...]] = [
-        (mark, *quotes.row(path_of("cells", mark.place, "gap"), *figures))
-        for mark, one in known
-        if one.withheld is None
-    ]
-    notes: list[Line] = [(f"withheld, {reason}: {', '.join(cells)}.",) for reason, cells in withheld.items()]
-    grid = Grid(("cell", "n", "recovered", "95% interval", "per 1,000 tokens"), tuple(rows)) if rows else None
-    return Section("Gap", _GAP_LEGEND, (Block(grid=grid, notes=tuple(notes)),)) if rows or notes else None
+    shown = [mark for mark, one in known if one.withheld is None]
+    grid = cell_grid(Quotes(board), shown, _GAP, "gap") if shown else None
+    notes = lines(f"withheld, {reason}: {', '.join(cells)}." for reason, cells in withheld.items())
+    return Section("Gap", _GAP_LEGEND, (Block(grid=grid, notes=notes),)) if known else None
 
 
 _HOP = re.compile(r"hop_(\d+)_recall")
@@ -84,18 +84,15 @@ def hops(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:
     if not recalls:
         return None
     defined = sorted({hop for of_cell in recalls.values() for hop in of_cell})
-    quotes, figures = Quotes(board), [f"metric hop_{hop}_recall" for hop in defined]
-    rows: list[tuple[Entry, ...]] = [
-        (mark, *quotes.row(path_of("cells", mark.place, "metrics"), *figures)) for mark in recalls
-    ]
-    lines: list[dict[str, Any]] = [
+    figures = {f"hop {hop}": f"metric hop_{hop}_recall" for hop in defined}
+    drawn: list[dict[str, Any]] = [
         {"cell": mark.place, "points": [_point(hop, one) for hop, one in sorted(of_cell.items())]}
         for mark, of_cell in recalls.items()
         if mark.mode != GOLD_MODE
     ]
-    key = {marks[line["cell"]].strategy: marks[line["cell"]] for line in lines}
-    drawn = {"lines": lines, "x": "hop", "y": "recall of the hop's evidence"}
-    return Figure((Grid(("cell", *(f"hop {hop}" for hop in defined)), tuple(rows)),), drawn, key=tuple(key.values()))
+    key = {marks[line["cell"]].strategy: marks[line["cell"]] for line in drawn}
+    grid = cell_grid(Quotes(board), list(recalls), figures, "metrics")
+    return Figure((grid,), {"lines": drawn, "x": "hop", "y": "recall of the hop's evidence"}, key=tuple(key.values()))
 
 
 def _hop_recalls(cell: CellSummary) -> dict[int, MetricSummary]:

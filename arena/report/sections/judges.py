@@ -10,7 +10,7 @@ from arena.leaderboard.validity import counted
 from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Quotes, path_of
 from arena.report.names import Mark
-from arena.report.section import Block, Entry, Grid, Section, lines
+from arena.report.section import Block, Entry, Grid, Section, cell_grid, lines
 
 _LEGEND = (
     "answers with a verdict, of those due (an abstention is not); the mean over them; sd = of repeated verdicts on one "
@@ -94,12 +94,8 @@ def abstention(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
     shown = [mark for mark in marks if any(board.cells[mark.place].defines(one) for one in _ABSTENTION)]
     if not shown or not any(map(_tempted, board.cells)):
         return None
-    quotes = Quotes(board)
-    rows: tuple[tuple[Entry, ...], ...] = tuple(
-        (mark, *quotes.row(path_of("cells", mark.place, "metrics"), *(f"metric {one}" for one in _ABSTENTION)))
-        for mark in shown
-    )
-    return Section("Abstention", _ABSTENTION_LEGEND, (Block(grid=Grid(("cell", *_ABSTENTION.values()), rows)),))
+    figures = {heading: f"metric {name}" for name, heading in _ABSTENTION.items()}
+    return Section("Abstention", _ABSTENTION_LEGEND, (Block(grid=cell_grid(Quotes(board), shown, figures, "metrics")),))
 
 
 def _tempted(cell: CellSummary) -> bool:

@@ -9,7 +9,7 @@ from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.planes import Plane
 from arena.report.figures import RULES, Quote, Quotes, path_of
 from arena.report.names import COSTS, Mark, metric_name
-from arena.report.section import Entry, Figure, Grid
+from arena.report.section import Entry, Figure, Grid, cell_grid
 
 _MEASURES = (
     ("tokens", "tokens per question"),
@@ -27,6 +27,18 @@ _ROLE = (
 _COST_RULES: Mapping[str, str] = {"tokens": "per_question", "usd": "usd", "calls": "per_question", "seconds": "second"}
 _BOX = {"p5": 1, "p25": 5, "p75": 15, "p95": 19}
 """Of the 21 quantiles of a latency, those that its box shows beside the median."""
+
+
+_LATENCY = {
+    "measured": "count latency_seconds.n_measured",
+    "p5": f"second latency_quantiles_seconds.{_BOX['p5']}",
+    "p25": f"second latency_quantiles_seconds.{_BOX['p25']}",
+    "p50": "second latency_seconds.p50",
+    "p75": f"second latency_quantiles_seconds.{_BOX['p75']}",
+    "p95": f"second latency_quantiles_seconds.{_BOX['p95']}",
+    "mean": "second latency_seconds.mean",
+    "one at a time, p50": "second serial_latency_seconds.p50",
+}
 
 
 def roles(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:
@@ -59,20 +71,8 @@ def latency(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:
     measured = [mark for mark in marks if board.cells[mark.place].latency_seconds.n_measured]
     if not measured:
         return None
-    quotes = Quotes(board)
-    quantiles = {name: f"second latency_quantiles_seconds.{number}" for name, number in _BOX.items()}
-    figures = (
-        "count latency_seconds.n_measured",
-        *(quantiles["p5"], quantiles["p25"], "second latency_seconds.p50", quantiles["p75"], quantiles["p95"]),
-        "second latency_seconds.mean",
-        "second serial_latency_seconds.p50",
-    )
-    rows: tuple[tuple[Entry, ...], ...] = tuple(
-        (mark, *quotes.row(path_of("cells", mark.place), *figures)) for mark in measured
-    )
     boxes = [{"cell": mark.place, **box} for mark in measured if (box := _box(board.cells[mark.place])) is not None]
-    headings = ("cell", "measured", "p5", "p25", "p50", "p75", "p95", "mean", "one at a time, p50")
-    return Figure((Grid(headings, rows),), {"boxes": boxes})
+    return Figure((cell_grid(Quotes(board), measured, _LATENCY),), {"boxes": boxes})
 
 
 def _box(cell: CellSummary) -> dict[str, float | None] | None:
