@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from arena.prices import Price, PriceTable
 from arena.types import Cell, LLMCall, RunRecord
@@ -45,10 +46,11 @@ class Spend:
     usd: Total = Total()
 
     def __add__(self, other: Spend) -> Spend:
-        return _add_up_spends((self, other))
+        return _summed((self, other))
 
 
 _NOTHING = Spend()
+R = TypeVar("R", "Account", Spend, Total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,36 +83,67 @@ class Account:
 
 def account_of(calls: Iterable[LLMCall], cell: Cell, prices: PriceTable | None) -> Account:
     """The account of `calls`, made in `cell` (`prices` None: nothing has a known price)."""
-    accounts = _AccountSum()
-    for call in calls:
-        accounts.enter(call, prices.price_of(cell, call) if prices else None)
-    return accounts.account
+    priced = [(call, prices.price_of(cell, call) if prices else None) for call in calls]
+    made = [call for call, _ in priced]
+    return Account(
+        paid=_spend_of([one for one in priced if not one[0].replayed]),
+        replayed=_spend_of([one for one in priced if one[0].replayed]),
+        repairs=sum(call.repair for call in made),
+        failed_calls=sum(call.error is not None for call in made),
+        unknown_calls=sum(call.input_tokens is None or call.output_tokens is None for call in made),
+        unpriced_calls=sum(price is None for _, price in priced),
+        queue_seconds=sum([call.queue_seconds for call in made], 0.0),
+        backoff_seconds=sum([call.backoff_seconds for call in made], 0.0),
+        service_seconds=sum([call.service_seconds for call in made], 0.0),
+    )
+
+
+def _spend_of(priced: Sequence[tuple[LLMCall, Price | None]]) -> Spend:
+    if not priced:
+        return _NOTHING
+    attempts = [attempt for call, _ in priced for attempt in call.attempts]
+    costs = [
+        [price.usd(attempt, replayed=call.replayed) if price else None for attempt in call.attempts]
+        for call, price in priced
+    ]
+    return Spend(
+        calls=len(priced),
+        attempts=len(attempts),
+        input_tokens=_total([one.input_tokens for one in attempts]),
+        output_tokens=_total([one.output_tokens for one in attempts]),
+        cached_input_tokens=_added([one.cached_input_tokens for one in attempts]),
+        reasoning_tokens=_added([one.reasoning_tokens for one in attempts]),
+        usd=sum(map(_total, costs), Total(0.0)),
+    )
 
 
 def accounts_by_role(calls: Iterable[LLMCall], cell: Cell, prices: PriceTable | None) -> dict[str, Account]:
     """`account_of` the calls of each role, in the order in which the roles were first asked."""
-    accounts: dict[str, _AccountSum] = {}
+    by_role: dict[str, list[LLMCall]] = {}
     for call in calls:
-        if call.role not in accounts:
-            accounts[call.role] = _AccountSum()
-        accounts[call.role].enter(call, prices.price_of(cell, call) if prices else None)
-    return {role: entries.account for role, entries in accounts.items()}
+        by_role.setdefault(call.role, []).append(call)
+    return {role: account_of(some, cell, prices) for role, some in by_role.items()}
 
 
 def add_up(accounts: Iterable[Account]) -> Account:
     """All of them in one; of nothing, an account of no calls."""
-    every = tuple(accounts)
-    return Account(
-        paid=_add_up_spends([one.paid for one in every]),
-        replayed=_add_up_spends([one.replayed for one in every]),
-        repairs=sum(one.repairs for one in every),
-        failed_calls=sum(one.failed_calls for one in every),
-        unknown_calls=sum(one.unknown_calls for one in every),
-        unpriced_calls=sum(one.unpriced_calls for one in every),
-        queue_seconds=sum(one.queue_seconds for one in every),
-        backoff_seconds=sum(one.backoff_seconds for one in every),
-        service_seconds=sum(one.service_seconds for one in every),
-    )
+    every = list(accounts)
+    return _summed(every) if every else Account()
+
+
+def _total(values: Sequence[float | None]) -> Total:
+    return Total(_added(values) or 0, values.count(None))
+
+
+def _added(values: Sequence[Any]) -> Any:
+    """The sum of those that are known, records field by field; None where none is."""
+    known = [value for value in values if value is not None]
+    return _summed(known) if known and isinstance(known[0], Spend | Total) else sum(known) if known else None
+
+
+def _summed(records: Sequence[R]) -> R:
+    kind = type(records[0])
+    return kind(*(_added([getattr(record, name) for record in records]) for name in kind.__slots__))
 
 
 @dataclass(slots=True)
@@ -154,122 +187,3 @@ def account_run(records: Iterable[RunRecord], prices: PriceTable | None) -> RunA
             place = (key, call.role)
             accounts.by_role[place] = accounts.by_role.get(place, Account()) + account_of((call,), record.cell, prices)
     return accounts
-
-
-@dataclass(slots=True)
-class _SpendSum:
-    """A `Spend` in the making: runs have many calls, and their sums are not made of an object for each."""
-
-    calls: int = 0
-    attempts: int = 0
-    input_tokens: int = 0
-    unknown_input: int = 0
-    output_tokens: int = 0
-    unknown_output: int = 0
-    cached_input_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    usd: float = 0.0
-    unknown_usd: int = 0
-
-    def enter(self, call: LLMCall, price: Price | None) -> bool:
-        """Add a call; whether all of its tokens are known."""
-        usd, unknown_before = 0.0, self.unknown_input + self.unknown_output
-        for attempt in call.attempts:
-            if attempt.input_tokens is None:
-                self.unknown_input += 1
-            else:
-                self.input_tokens += attempt.input_tokens
-            if attempt.output_tokens is None:
-                self.unknown_output += 1
-            else:
-                self.output_tokens += attempt.output_tokens
-            if attempt.cached_input_tokens is not None:
-                self.cached_input_tokens = (self.cached_input_tokens or 0) + attempt.cached_input_tokens
-            if attempt.reasoning_tokens is not None:
-                self.reasoning_tokens = (self.reasoning_tokens or 0) + attempt.reasoning_tokens
-            cost = price.usd(attempt, replayed=call.replayed) if price else None
-            if cost is None:
-                self.unknown_usd += 1
-            else:
-                usd += cost
-        self.calls += 1
-        self.attempts += len(call.attempts)
-        self.usd += usd
-        return self.unknown_input + self.unknown_output == unknown_before
-
-    @property
-    def spend(self) -> Spend:
-        if not self.calls:
-            return _NOTHING
-        return Spend(
-            calls=self.calls,
-            attempts=self.attempts,
-            input_tokens=Total(self.input_tokens, self.unknown_input),
-            output_tokens=Total(self.output_tokens, self.unknown_output),
-            cached_input_tokens=self.cached_input_tokens,
-            reasoning_tokens=self.reasoning_tokens,
-            usd=Total(self.usd, self.unknown_usd),
-        )
-
-
-@dataclass(slots=True)
-class _AccountSum:
-    """An `Account` in the making."""
-
-    paid: _SpendSum = field(default_factory=_SpendSum)
-    replayed: _SpendSum = field(default_factory=_SpendSum)
-    repairs: int = 0
-    failed_calls: int = 0
-    unknown_calls: int = 0
-    unpriced_calls: int = 0
-    queue_seconds: float = 0.0
-    backoff_seconds: float = 0.0
-    service_seconds: float = 0.0
-
-    def enter(self, call: LLMCall, price: Price | None) -> None:
-        known = (self.replayed if call.replayed else self.paid).enter(call, price)
-        self.repairs += call.repair
-        self.failed_calls += call.error is not None
-        self.unknown_calls += not known
-        self.unpriced_calls += price is None
-        self.queue_seconds += call.queue_seconds
-        self.backoff_seconds += call.backoff_seconds
-        self.service_seconds += call.service_seconds
-
-    @property
-    def account(self) -> Account:
-        return Account(
-            self.paid.spend,
-            self.replayed.spend,
-            self.repairs,
-            self.failed_calls,
-            self.unknown_calls,
-            self.unpriced_calls,
-            self.queue_seconds,
-            self.backoff_seconds,
-            self.service_seconds,
-        )
-
-
-def _add_up_spends(spends: Sequence[Spend]) -> Spend:
-    made = [spend for spend in spends if spend is not _NOTHING]
-    if not made:
-        return _NOTHING
-    return Spend(
-        calls=sum(one.calls for one in made),
-        attempts=sum(one.attempts for one in made),
-        input_tokens=_add_up_totals([one.input_tokens for one in made]),
-        output_tokens=_add_up_totals([one.output_tokens for one in made]),
-        cached_input_tokens=_add_said(one.cached_input_tokens for one in made),
-        reasoning_tokens=_add_said(one.reasoning_tokens for one in made),
-        usd=_add_up_totals([one.usd for one in made]),
-    )
-
-
-def _add_up_totals(totals: Sequence[Total]) -> Total:
-    return Total(sum(one.known for one in totals), sum(one.n_unknown for one in totals))
-
-
-def _add_said(counts: Iterable[int | None]) -> int | None:
-    said = [count for count in counts if count is not None]
-    return sum(said) if said else None
