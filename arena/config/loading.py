@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 from urllib.parse import urlsplit
@@ -25,32 +26,11 @@ CACHE_VARIABLE = "ARENA_CACHE"
 PREPARED_VARIABLE = "ARENA_PREPARED"
 _UNFINISHED = (".lock", ".building", ".part", ".incomplete")
 _DOWNLOADS = ".downloads"
-_KEY_VARIABLES = {"google_genai": "GOOGLE_API_KEY", "mistralai": "MISTRAL_API_KEY"}
-"""Where a provider's usual variable is not PROVIDER_API_KEY."""
 
-_OWNERS: Mapping[str, tuple[str, ...]] = {
-    "ANTHROPIC_API_KEY": ("anthropic.com",),
-    "AWS_SECRET_ACCESS_KEY": ("amazonaws.com",),
-    "AWS_SESSION_TOKEN": ("amazonaws.com",),
-    "AZURE_OPENAI_API_KEY": ("azure.com", "azure-api.net"),
-    "COHERE_API_KEY": ("cohere.com", "cohere.ai"),
-    "DEEPSEEK_API_KEY": ("deepseek.com",),
-    "FIREWORKS_API_KEY": ("fireworks.ai",),
-    "GEMINI_API_KEY": ("googleapis.com",),
-    "GH_TOKEN": ("github.ai", "github.com"),
-    "GITHUB_TOKEN": ("github.ai", "github.com"),
-    "GOOGLE_API_KEY": ("googleapis.com",),
-    "GROQ_API_KEY": ("groq.com",),
-    "HF_TOKEN": ("huggingface.co", "hf.space", "endpoints.huggingface.cloud"),
-    "LANGSMITH_API_KEY": ("langchain.com",),
-    "MISTRAL_API_KEY": ("mistral.ai",),
-    "OPENAI_API_KEY": ("openai.com",),
-    "OPENROUTER_API_KEY": ("openrouter.ai",),
-    "TAVILY_API_KEY": ("tavily.com",),
-    "TOGETHER_API_KEY": ("together.ai", "together.xyz"),
-    "XAI_API_KEY": ("x.ai",),
-}
-"""Variables that many shells have set, and whose servers may see their keys. A config may come from someone else."""
+
+@cache
+def _keys() -> Mapping[str, Any]:
+    return dict(read_yaml_file(Path(__file__).with_name("keys.yaml"), "table of keys"))
 
 
 def api_key(settings: LLMSettings) -> tuple[str, str | None]:
@@ -60,7 +40,7 @@ def api_key(settings: LLMSettings) -> tuple[str, str | None]:
         ConfigError: `base_url` is a server that has no business with the key.
     """
     provider = settings.model.partition(":")[0]
-    variable = settings.api_key_variable or _KEY_VARIABLES.get(provider, f"{provider.upper()}_API_KEY")
+    variable = settings.api_key_variable or _keys()["usual"].get(provider, f"{provider.upper()}_API_KEY")
     _check_owner(variable, settings.base_url, "base_url", "api_key_variable")
     return variable, os.environ.get(variable) or None
 
@@ -73,7 +53,7 @@ def qdrant_key(settings: IndexConfig) -> str | None:
 
 def _check_owner(variable: str, address: str | None, setting: str, instead: str) -> None:
     """Refuse to send a well-known provider's key to another server; this machine is trusted with any (a gateway)."""
-    owners = _OWNERS.get(variable)
+    owners = _keys()["owners"].get(variable)
     if owners is None or address is None:
         return
     host = (urlsplit(address if "://" in address else f"//{address}").hostname or "").rstrip(".")

@@ -12,10 +12,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from arena.errors import DatasetError, content_problems
+from arena.files import read_yaml_file
 
 Place = tuple[str, str]
 """(cell key, question id)."""
@@ -99,27 +102,6 @@ def _only(cells: Sequence[str], where: str) -> str:
     return cells[0]
 
 
-_FAMILIES: tuple[tuple[str, ...], ...] = (
-    ("qwen", "qwq"),
-    ("llama", "vicuna"),
-    ("gpt", "chatgpt", "davinci", "o1", "o3", "o4"),
-    ("claude",),
-    ("gemini", "gemma"),
-    ("mistral", "mixtral", "ministral", "magistral", "codestral", "devstral", "pixtral"),
-    ("smollm", "smollm2", "smollm3"),
-    ("phi",),
-    ("deepseek",),
-    ("command", "aya"),
-    ("grok",),
-    ("nova", "titan"),
-    ("granite",),
-    ("nemotron",),
-    ("falcon",),
-    ("olmo", "tulu"),
-    ("glm", "chatglm"),
-    ("kimi", "moonshot"),
-    ("yi",),
-)
 _WORD = re.compile(r"[a-z]+(?:\d+)?")
 
 
@@ -127,7 +109,12 @@ def family_of(model: str) -> str | None:
     """The family of `PROVIDER:NAME`, told by the words of its name; None = none that is known here."""
     name = model.partition(":")[2].casefold()
     words = {form for word in _WORD.findall(name) for form in (word, word.rstrip("0123456789"))}
-    return next((members[0] for members in _FAMILIES if words & set(members)), None)
+    return next((members[0] for members in _families() if words & set(members)), None)
+
+
+@cache
+def _families() -> Sequence[Sequence[str]]:
+    return list(read_yaml_file(Path(__file__).with_name("families.yaml"), "families of models"))
 
 
 def same_family(judge: str, generator: str) -> bool:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from arena.config import LLMSettings
 from arena.errors import ConfigError, UnknownNameError
+from arena.files import read_yaml_file
 
 LOCAL = "local"
 FAKE = "fake"
@@ -41,60 +43,22 @@ class Provider:
     schema: Literal["openai", "ollama"] | None = "openai"
 
 
-PROVIDERS: Mapping[str, Provider] = {
-    "anthropic": Provider("langchain-anthropic", seed_field=None, logprobs=False, schema=None),
-    "deepseek": Provider("langchain-deepseek"),
-    "fireworks": Provider("langchain-fireworks", seed_field=None),
-    # Google's package takes 0 for "the default", and 1 for one attempt.
-    "google_genai": Provider(
-        "langchain-google-genai",
-        limit_field="max_output_tokens",
-        no_retries={"max_retries": 1},
-        logprobs=False,
-        schema=None,
-    ),
-    "groq": Provider("langchain-groq", seed_field=None),
-    "mistralai": Provider("langchain-mistralai", seed_field="random_seed", timeout_field=None, logprobs=False),
-    "ollama": Provider(
-        "langchain-ollama",
-        keyed=False,
-        limit_field="num_predict",
-        window_field="num_ctx",  # it cuts a longer prompt off without a word
-        timeout_field=None,
-        no_retries={},
-        endpoint="http://127.0.0.1:11434",
-        logprobs=False,
-        schema="ollama",
-    ),
-    "openai": Provider("langchain-openai", endpoint="https://api.openai.com/v1"),
-    "openrouter": Provider("langchain-openrouter", timeout_field=None),
-    "together": Provider("langchain-together"),
-    "xai": Provider("langchain-xai"),
-}
+@cache
+def _table() -> Mapping[str, Any]:
+    return dict(read_yaml_file(Path(__file__).with_suffix(".yaml"), "table of providers"))
 
-OTHER_PROVIDERS: Mapping[str, str] = {
-    "anthropic_bedrock": "langchain-aws",
-    "azure_ai": "langchain-azure-ai",
-    "azure_openai": "langchain-openai",
-    "baseten": "langchain-baseten",
-    "bedrock": "langchain-aws",
-    "bedrock_converse": "langchain-aws",
-    "bedrock_mantle_anthropic": "langchain-aws",
-    "bedrock_mantle_openai": "langchain-aws",
-    "cohere": "langchain-cohere",
-    "google_anthropic_vertex": "langchain-google-vertexai",
-    "google_vertexai": "langchain-google-vertexai",
-    "huggingface": "langchain-huggingface",
-    "ibm": "langchain-ibm",
-    "langsmith": "langchain-openai",
-    "litellm": "langchain-litellm",
-    "meta": "langchain-meta",
-    "nvidia": "langchain-nvidia-ai-endpoints",
-    "perplexity": "langchain-perplexity",
-    "upstage": "langchain-upstage",
-}
-"""The rest of what `init_chat_model` knows, and the package of each. They find their keys and places themselves, and
-are told of our settings what they have fields for."""
+
+def known_providers() -> Mapping[str, Provider]:
+    """Name -> provider, of those whose names for our settings are known (`providers.yaml`)."""
+    return {name: Provider(**fields) for name, fields in _table()["known"].items()}
+
+
+def other_providers() -> Mapping[str, str]:
+    """Name -> package, of the rest of what `init_chat_model` knows.
+
+    They find their keys and places themselves, and are told of our settings what they have fields for.
+    """
+    return dict(_table()["others"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +77,7 @@ def parse_model(settings: LLMSettings) -> ModelName:
         UnknownNameError: a provider that is not known.
     """
     provider, colon, name = settings.model.partition(":")
-    known = (LOCAL, FAKE, *PROVIDERS, *OTHER_PROVIDERS)
+    known = (LOCAL, FAKE, *known_providers(), *other_providers())
     if settings.base_url is not None and not (colon and provider in known):
         provider, name = COMPATIBLE, settings.model
     elif not colon:

@@ -19,7 +19,7 @@ from arena.config import LLMSettings, api_key
 from arena.errors import ConfigError, ModelSetupError
 from arena.llm.body import ACCEPTED_ENCODINGS, NO_SUCH_PATH, checked
 from arena.llm.parameters import TEMPERATURE, TOP_P
-from arena.llm.providers import COMPATIBLE, OTHER_PROVIDERS, PROVIDERS, ModelName, Provider, parse_model
+from arena.llm.providers import COMPATIBLE, ModelName, Provider, known_providers, other_providers, parse_model
 from arena.llm.wire import PLAIN, Dialect, ModelAccess, OpenAICompletions, Window
 from arena.network import async_http_client, redacted
 from arena.protocols import Message
@@ -46,8 +46,8 @@ def remote_access(settings: LLMSettings, http_client: Any = None) -> ModelAccess
         ModelSetupError: the provider's package or the key is missing, or the package refuses the settings.
     """
     model = parse_model(settings)
-    provider = PROVIDERS.get(model.provider)
-    _require(settings, OTHER_PROVIDERS[model.provider] if provider is None else provider.package)
+    provider = known_providers().get(model.provider)
+    _require(settings, other_providers()[model.provider] if provider is None else provider.package)
     if provider is None:
         return _self_sufficient_access(settings, model)
     variable, key = _key(settings, keyed=provider.keyed)

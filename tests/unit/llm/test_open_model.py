@@ -11,7 +11,7 @@ import pytest
 from arena.config import LLMSettings
 from arena.errors import ConfigError, ModelSetupError, UnknownNameError, UserError
 from arena.llm.opening import model_file
-from arena.llm.providers import OTHER_PROVIDERS, PROVIDERS, model_identity, parse_model
+from arena.llm.providers import known_providers, model_identity, other_providers, parse_model
 from arena.llm.remote import remote_access
 from tests.unit.llm.asking import ask
 
@@ -71,11 +71,13 @@ def test_an_unknown_provider_is_met_with_the_nearest() -> None:
 def test_a_missing_package_is_named() -> None:
     # Some provider of the table is not installed with the project; which one does not matter.
     missing = next(
-        name for name, known in PROVIDERS.items() if importlib.util.find_spec(known.package.replace("-", "_")) is None
+        name
+        for name, known in known_providers().items()
+        if importlib.util.find_spec(known.package.replace("-", "_")) is None
     )
     error = problem(LLMSettings(model=f"{missing}:model"))
     assert isinstance(error, ModelSetupError)
-    assert f"pip install {PROVIDERS[missing].package}" in str(error)
+    assert f"pip install {known_providers()[missing].package}" in str(error)
 
 
 @pytest.mark.parametrize("base_url", [None, "http://127.0.0.1:1/v1"])
@@ -119,7 +121,7 @@ def test_every_provider_of_langchain_is_known() -> None:
     from langchain.chat_models.base import _BUILTIN_PROVIDERS
 
     packages = {name: module.partition(".")[0] for name, (module, _, _) in _BUILTIN_PROVIDERS.items()}
-    known = {**OTHER_PROVIDERS, **{name: provider.package for name, provider in PROVIDERS.items()}}
+    known = {**other_providers(), **{name: provider.package for name, provider in known_providers().items()}}
     assert {name: package.replace("-", "_") for name, package in known.items()} == packages
 
 
@@ -127,7 +129,7 @@ def test_every_provider_of_langchain_is_known() -> None:
 def test_a_missing_package_of_another_provider_is_named(provider: str) -> None:
     error = problem(LLMSettings(model=f"{provider}:model"))
     assert isinstance(error, ModelSetupError)
-    assert f"pip install {OTHER_PROVIDERS[provider]}" in str(error)
+    assert f"pip install {other_providers()[provider]}" in str(error)
 
 
 def test_another_provider_is_told_what_it_has_fields_for(monkeypatch: pytest.MonkeyPatch) -> None:
