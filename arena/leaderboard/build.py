@@ -22,7 +22,7 @@ from arena.leaderboard.planes import Plane, PlaneCell, pareto_front, planes_of
 from arena.leaderboard.schema import HEADLINE, Comparison, Row
 from arena.leaderboard.validity import Facts, IndexFacts, ValidityWarning, find_warnings
 from arena.prices import PriceTable
-from arena.scoring import CellScores, ScoreTable
+from arena.scoring import ScoreTable
 from arena.store import FINISHED, LEADERBOARD, RunStore
 from arena.store.runs import resume_command
 from arena.types import GOLD_MODE, Dataset, Tier
@@ -148,7 +148,7 @@ def build_leaderboard(
         cells=_placed(rows, standings, recovered, gained),
         comparisons=[one for standing in standings.values() for one in standing.comparisons],
         judges=summarise_judges(table.judges, {row.llm for row in rows if row.llm}) if table.judges else [],
-        planes=planes_of([_plane_cell(*one) for one in zip(rows, table.cells, columns, strict=True)], resamples),
+        planes=planes_of(list(map(PlaneCell, rows, table.cells, columns)), resamples),
         contamination=probe_readers(
             table.cells, columns, [one.withheld for one in readers["answer_em"]], dataset, resamples, seed
         ),
@@ -186,7 +186,7 @@ def _standing(
     metric: str, rows: Sequence[CellSummary], columns: Sequence[ScoreColumns], resamples: QuestionResamples, seed: int
 ) -> Contest:
     cells = [
-        ComparedCell(row.cell, scores.ids, scores.values(metric), _withheld(row, metric))
+        ComparedCell(row.cell, scores.ids, scores.values(metric), row.withheld(metric))
         for row, scores in zip(rows, columns, strict=True)
         if row.retrieval_mode != GOLD_MODE and row.defines(metric)
     ]
@@ -197,7 +197,7 @@ def _readers(
     table: ScoreTable, rows: Sequence[CellSummary], columns: Sequence[ScoreColumns], metric: str
 ) -> list[ReaderCell]:
     return [
-        ReaderCell(cell.cell, scores.ids, scores.values(metric), row.tokens, _withheld(row, metric))
+        ReaderCell(cell.cell, scores.ids, scores.values(metric), row.tokens, row.withheld(metric))
         for cell, row, scores in zip(table.cells, rows, columns, strict=True)
     ]
 
@@ -223,22 +223,8 @@ def _placed(
     ]
 
 
-def _plane_cell(row: CellSummary, cell: CellScores, columns: ScoreColumns) -> PlaneCell:
-    return PlaneCell(row, cell, columns, {name: _withheld(row, name) is None for name in row.metrics})
-
-
-def _withheld(row: CellSummary, metric: str) -> str | None:
-    """Why a cell does not compete on a metric that it has; None where it does."""
-    if invalid := row.invalid(metric):
-        return f"invalid, {invalid}"
-    summary = row.metrics.get(metric)
-    if summary is None or summary.coverage is None:
-        return f"has no {metric}"
-    return f"coverage {summary.coverage:.1%} is under {COVERAGE_FLOOR:.0%}" if summary.mean is None else None
-
-
 def _value(row: CellSummary) -> float | None:
     """Answer F1 with failed questions as 0; None for the oracle row, which nobody can buy, and where it is withheld."""
-    if row.retrieval_mode == GOLD_MODE or _withheld(row, "answer_f1"):
+    if row.retrieval_mode == GOLD_MODE or row.withheld("answer_f1"):
         return None
     return row.metrics["answer_f1"].lower_bound

@@ -16,10 +16,11 @@ from arena.leaderboard.diagnosis import FailureSummary, Symptom, summarise_failu
 from arena.leaderboard.gap import ClosedBookGain, GapSummary
 from arena.leaderboard.guards import GuardFinding
 from arena.leaderboard.metrics import (
+    COVERAGE_FLOOR,
     MetricRows,
     QuestionResamples,
-    Rows,
     ScoreColumns,
+    rows_by_value,
     summarise_columns,
     summarise_selections,
 )
@@ -27,7 +28,7 @@ from arena.leaderboard.schema import HEADLINE, LatencySummary, MetricSummary, Ra
 from arena.prices import PriceTable
 from arena.scoring import CellScores, Usage
 from arena.statistics.intervals import Resamples, percentile
-from arena.types import KINDS, Question, Scalar, Tier, grouped, sum_known
+from arena.types import Question, Scalar, Tier, grouped, sum_known
 
 Withheld = Literal["no_price", "unknown_usage", "no_seconds"]
 """Why a cost is unknown: no price for a model, tokens not reported, replays of a model that is paid by the hour."""
@@ -142,8 +143,6 @@ def _role(role: str, account: Account, questions: int) -> RoleSpending:
 Breakdown = dict[str, dict[str, dict[str, MetricSummary]]]
 """Attribute of a question -> its value -> metric."""
 
-_Value = str | int
-
 _ATTRIBUTES = ("kind", "hops", "hop_shape")
 
 
@@ -156,7 +155,7 @@ def break_down(columns: ScoreColumns, questions: Mapping[str, Question], resampl
     selections = {
         (name, str(value), metric): MetricRows(metric, rows)
         for name in _ATTRIBUTES
-        for value, rows in _groups([getattr(one, name) for one in asked]).items()
+        for value, rows in rows_by_value([getattr(one, name) for one in asked]).items()
         for metric in HEADLINE
         if metric in columns.scores
     }
@@ -164,19 +163,6 @@ def break_down(columns: ScoreColumns, questions: Mapping[str, Question], resampl
     for (name, value, metric), summary in summarise_selections(columns, selections, resamples).items():
         found.setdefault(name, {}).setdefault(value, {})[metric] = summary
     return found
-
-
-def _groups(values: list[_Value | None]) -> dict[_Value, Rows]:
-    """Rows of each value, in reading order; empty where there are not at least two to tell apart."""
-    rows = grouped((value, row) for row, value in enumerate(values) if value is not None)
-    return {one: np.array(rows[one], dtype=np.intp) for one in sorted(rows, key=_place)} if len(rows) > 1 else {}
-
-
-def _place(value: _Value) -> tuple[int, _Value]:
-    """Numbers by size, kinds in their own order, then names by the alphabet."""
-    if isinstance(value, int):
-        return 0, value
-    return (1, value) if value not in KINDS else (0, KINDS.index(value))
 
 
 _QUANTILES = range(0, 101, 5)
@@ -261,6 +247,15 @@ class CellSummary(Row):
     def invalid(self, metric: str) -> str | None:
         """Why this metric of the cell says nothing; None where it does."""
         return next((one.message for one in self.guards if one.metric in (None, metric)), None)
+
+    def withheld(self, metric: str) -> str | None:
+        """Why the cell does not compete on this metric; None where it does."""
+        if invalid := self.invalid(metric):
+            return f"invalid, {invalid}"
+        summary = self.metrics.get(metric)
+        if summary is None or summary.coverage is None:
+            return f"has no {metric}"
+        return f"coverage {summary.coverage:.1%} is under {COVERAGE_FLOOR:.0%}" if summary.mean is None else None
 
 
 @dataclass(frozen=True, slots=True)

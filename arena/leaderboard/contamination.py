@@ -12,14 +12,21 @@ import numpy as np
 from pydantic import Field
 
 from arena.leaderboard.gap import FLOOR
-from arena.leaderboard.metrics import MetricRows, QuestionResamples, Rows, ScoreColumns, summarise_selections
+from arena.leaderboard.metrics import (
+    MetricRows,
+    QuestionResamples,
+    Rows,
+    ScoreColumns,
+    rows_by_value,
+    summarise_selections,
+)
 from arena.leaderboard.schema import LEVEL, MetricSummary, Row
 from arena.metrics import is_undefined
 from arena.metrics.gaps import CROSSED, cross_scores
 from arena.scoring import CellScores
 from arena.statistics.intervals import Resamples, Values, difference_interval
 from arena.statistics.significance import Crossed, chance_levels, deal, holm, shuffle_test
-from arena.types import KINDS, Dataset, Gold, Question, Score
+from arena.types import KINDS, Dataset, Gold, Question
 
 _BLOCK = 500
 """Most questions whose answers are held against each other: what it costs grows with the square of it."""
@@ -159,7 +166,8 @@ def _probe(
     questions = [by_id[one] for one in columns.ids]
     scores = columns.scores.get("answer_em") or [None] * len(questions)
     due = [row for row, one in enumerate(scores) if one is not None and not is_undefined(one.reason)]
-    kinds = Counter(question.kind for question, one in zip(questions, scores, strict=True) if _is_left_out(one))
+    kinds = Counter(one.kind for one in questions)
+    kinds.subtract(questions[row].kind for row in due)
     groups = _groups(questions, due)
     metrics = [name for name in PROBED if name in columns.scores]
     selections = {(place, name): MetricRows(name, one.rows) for place, one in enumerate(groups) for name in metrics}
@@ -185,24 +193,14 @@ def _probe(
     )
 
 
-def _is_left_out(score: Score | None) -> bool:
-    return score is None or is_undefined(score.reason)
-
-
 def _groups(questions: Sequence[Question], due: Sequence[int]) -> list[_Group]:
     """All that are due, then by each attribute that has more than one value among them."""
-    groups = [_Group("all", "", np.array(due, dtype=np.intp))]
-    kinds = [kind for kind in KINDS if any(questions[row].kind == kind for row in due)]
-    hops = sorted({number for row in due if (number := questions[row].hops) is not None})
-    if len(kinds) > 1:
-        groups += [_Group("kind", one, _rows(due, [questions[row].kind == one for row in due])) for one in kinds]
-    if len(hops) > 1:
-        groups += [_Group("hops", str(one), _rows(due, [questions[row].hops == one for row in due])) for one in hops]
+    groups, those_due = [_Group("all", "", np.array(due, dtype=np.intp))], frozenset(due)
+    by: Literal["kind", "hops"]
+    for by in ("kind", "hops"):
+        values = [getattr(one, by) if row in those_due else None for row, one in enumerate(questions)]
+        groups += [_Group(by, str(value), rows) for value, rows in rows_by_value(values).items()]
     return groups
-
-
-def _rows(due: Sequence[int], chosen: Sequence[bool]) -> Rows:
-    return np.array([row for row, kept in zip(due, chosen, strict=True) if kept], dtype=np.intp)
 
 
 def _chances(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from math import fsum
+from collections.abc import Iterable, Mapping
+from statistics import fmean
 
 from pydantic import Field
 
@@ -12,7 +12,6 @@ from arena.leaderboard.schema import Row
 from arena.metrics.controllers import (
     ROUTES,
     BranchCounts,
-    Controller,
     ControllerCounts,
     DecisionCounts,
     GraderCounts,
@@ -49,28 +48,17 @@ class ControllerSummary(Row):
 
 def summarise_controllers(counts: DecisionCounts) -> list[ControllerSummary]:
     """One row per node, in the order in which they first decided; empty for a cell without decisions."""
-    return [_controller(counts, controller) for controller in counts.controllers.values()]
-
-
-def ran_at(counts: DecisionCounts, highest: Tier | None) -> Tier | None:
-    """The tier a cell ran at, of a strategy that can run at `highest` (None: a baseline, which has none).
-
-    Without a judgement nothing more than the control flow is the paper's, which is T0.
-    """
-    if highest is None:
-        return None
-    return counts.tier or "T0"
-
-
-def _controller(counts: DecisionCounts, controller: Controller) -> ControllerSummary:
-    return ControllerSummary(
-        node=controller.node,
-        n_questions=controller.questions,
-        branches=[_branch(branch) for branch in controller.branches.values()],
-        only_judges=controller.only_judges,
-        never_changed_anything=controller.never_changed_anything,
-        always=counts.always(controller),
-    )
+    return [
+        ControllerSummary(
+            node=controller.node,
+            n_questions=controller.questions,
+            branches=list(map(_branch, controller.branches.values())),
+            only_judges=controller.only_judges,
+            never_changed_anything=controller.never_changed_anything,
+            always=counts.always(controller),
+        )
+        for controller in counts.controllers.values()
+    ]
 
 
 def _branch(branch: BranchCounts) -> BranchSummary:
@@ -83,6 +71,14 @@ def _branch(branch: BranchCounts) -> BranchSummary:
         query=branch.altered["query"],
         answer=branch.altered["answer"],
     )
+
+
+def ran_at(counts: DecisionCounts, highest: Tier | None) -> Tier | None:
+    """The tier a cell ran at, of a strategy that can run at `highest` (None: a baseline, which has none).
+
+    Without a judgement nothing more than the control flow is the paper's, which is T0.
+    """
+    return None if highest is None else counts.tier or "T0"
 
 
 class GraderScores(Row):
@@ -201,16 +197,11 @@ def _confusion(needed: Mapping[str, Route], taken: Mapping[str, Route]) -> Route
 def _rewriting(counts: RetrievalCounts) -> RewriteScores | None:
     if not counts.rewrites:
         return None
-    before = _mean([one.before for one in counts.rewrites])
-    after = _mean([one.after for one in counts.rewrites])
+    before, after = fmean(one.before for one in counts.rewrites), fmean(one.after for one in counts.rewrites)
     return RewriteScores(
         n_questions=len(counts.rewrites),
         recall_before=before,
         recall_after=after,
-        recall_alone=_mean([one.alone for one in counts.rewrites]),
+        recall_alone=fmean(one.alone for one in counts.rewrites),
         gain=after - before,
     )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)

@@ -14,7 +14,7 @@ from arena.leaderboard.schema import MetricSummary
 from arena.metrics import METRICS, is_undefined
 from arena.scoring import CellScores
 from arena.statistics.intervals import BOOTSTRAP_FLOOR, Resamples, Values, draw_resamples, mean_interval
-from arena.types import Partial, Question, Score
+from arena.types import KINDS, Partial, Question, Score, grouped
 
 Ids = tuple[str, ...]
 """Ids of questions, sorted, so that their order in a file changes nothing."""
@@ -40,6 +40,25 @@ class QuestionResamples:
 
 
 Rows = NDArray[np.intp]
+
+
+Value = str | int
+"""What an attribute of a question may be."""
+
+
+def rows_by_value(values: Sequence[Value | None]) -> dict[Value, Rows]:
+    """Rows of each value: numbers by size, kinds in their own order, then names by the alphabet.
+
+    Empty where there are not at least two values to tell apart.
+    """
+
+    def place(value: Value) -> tuple[int, Value]:
+        if isinstance(value, int):
+            return 0, value
+        return (1, value) if value not in KINDS else (0, KINDS.index(value))
+
+    rows = grouped((value, row) for row, value in enumerate(values) if value is not None)
+    return {one: np.array(rows[one], dtype=np.intp) for one in sorted(rows, key=place)} if len(rows) > 1 else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,16 +73,15 @@ class Plane(Row):
 
 @dataclass(frozen=True, slots=True)
 class PlaneCell:
-    """A cell with its scores. `stands`: metric -> whether its mean is a result, neither withheld nor invalid."""
+    """A cell with its scores."""
 
     row: CellSummary
     cell: CellScores
     columns: ScoreColumns
-    stands: Mapping[str, bool]
 
     def quality(self, metric: str) -> float | None:
-        """The mean of a metric, what is missing counted as 0."""
-        return self.row.metrics[metric].lower_bound if self.stands.get(metric) else None
+        """The mean of a metric, what is missing counted as 0; None where it is withheld or invalid."""
+        return None if self.row.withheld(metric) else self.row.metrics[metric].lower_bound
 
     def cost(self, name: Cost) -> float | None:
         """Per question."""

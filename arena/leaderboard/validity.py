@@ -18,7 +18,6 @@ from arena.leaderboard.metrics import COVERAGE_FLOOR
 from arena.leaderboard.schema import Row
 from arena.llm.providers import is_fake
 from arena.scoring import CellScores
-from arena.scoring.table import FailedKind
 from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
 from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE, grouped
 
@@ -229,13 +228,13 @@ def _no_corrective_action(facts: Facts) -> Iterator[ValidityWarning]:
 
 
 def _low_coverage(facts: Facts) -> Iterator[ValidityWarning]:
-    found: dict[str, dict[str, float]] = {}
-    for cell in facts.cells:
-        for metric, summary in cell.metrics.items():
-            if summary.coverage is not None and summary.mean is None:
-                found.setdefault(metric, {})[cell.cell] = summary.coverage
-    alike = grouped((tuple(coverages.items()), metric) for metric, coverages in found.items())
-    for known, metrics in alike.items():
+    coverages = grouped(
+        (metric, (cell.cell, summary.coverage))
+        for cell in facts.cells
+        for metric, summary in cell.metrics.items()
+        if summary.coverage is not None and summary.mean is None
+    )
+    for known, metrics in grouped((tuple(known), metric) for metric, known in coverages.items()).items():
         named = ", ".join(metrics[:_NAMED]) + (f" and {len(metrics) - _NAMED} more" if len(metrics) > _NAMED else "")
         least = min(coverage for _, coverage in known)
         yield ValidityWarning(
@@ -248,67 +247,49 @@ def _low_coverage(facts: Facts) -> Iterator[ValidityWarning]:
 
 
 def _cut_replies(facts: Facts) -> Iterator[ValidityWarning]:
-    cut = [one for one in facts.cells if one.n_truncated]
-    if cut:
-        total = sum(one.n_truncated for one in cut)
-        yield ValidityWarning(
-            code="cut_replies",
-            message=f"{counted(total, 'question')} had a reply cut off at max_tokens: raise llm.max_tokens",
-            cells=[one.cell for one in cut],
-            figures={"questions": total},
-        )
+    cut = [(one.cell, one.n_truncated) for one in facts.cells if one.n_truncated]
+    yield from _of_questions("cut_replies", cut, "had a reply cut off at max_tokens: raise llm.max_tokens")
 
 
 def _failed(facts: Facts) -> Iterator[ValidityWarning]:
     """Each type of failure once, with what the first of it said; cells whose scores are not kept say how many."""
-    kinds: dict[str, dict[str, FailedKind]] = {}
-    for cell in facts.scores:
-        for kind, failed in cell.failed.items():
-            kinds.setdefault(kind, {})[cell.cell.key] = failed
-    for kind, by_cell in kinds.items():
-        total = sum(one.questions for one in by_cell.values())
-        said = " ".join(next(iter(by_cell.values())).message.split())
+    kinds = grouped((kind, (cell.cell.key, one)) for cell in facts.scores for kind, one in cell.failed.items())
+    for kind, failed in kinds.items():
+        said = " ".join(failed[0][1].message.split())
         said = said if len(said) <= _MESSAGE_CHARS else f"{said[: _MESSAGE_CHARS - 3]}..."
-        yield ValidityWarning(
-            code="failed_questions",
-            message=f"{counted(total, 'question')} failed with {kind}, the first with: {said}",
-            cells=list(by_cell),
-            figures={"questions": total},
-        )
-    told = {key for by_cell in kinds.values() for key in by_cell}
-    if untold := [one for one in facts.cells if one.n_failed and one.cell not in told]:
-        total = sum(one.n_failed for one in untold)
-        yield ValidityWarning(
-            code="failed_questions",
-            message=f"{counted(total, 'question')} failed",
-            cells=[one.cell for one in untold],
-            figures={"questions": total},
-        )
+        by_cell = [(cell, one.questions) for cell, one in failed]
+        yield from _of_questions("failed_questions", by_cell, f"failed with {kind}, the first with: {said}")
+    told = {cell.cell.key for cell in facts.scores if cell.failed}
+    untold = [(one.cell, one.n_failed) for one in facts.cells if one.n_failed and one.cell not in told]
+    yield from _of_questions("failed_questions", untold, "failed")
 
 
 def _fitted(facts: Facts) -> Iterator[ValidityWarning]:
-    fitted = {cell.cell.key: node.questions for cell in facts.scores if (node := cell.decisions.controllers.get(FIT))}
-    if fitted:
-        total = sum(fitted.values())
+    fitted = [(one.cell.key, node.questions) for one in facts.scores if (node := one.decisions.controllers.get(FIT))]
+    happened = (
+        "were longer than the model's window, and evidence was left out of them: chunk the documents "
+        "(--set chunking.tokens=N), lower retrieval.k, or use a model with more room"
+    )
+    yield from _of_questions("fitted_prompts", fitted, happened, before="prompts of ")
+
+
+def _of_questions(
+    code: str, by_cell: Sequence[tuple[str, int]], happened: str, *, before: str = ""
+) -> Iterator[ValidityWarning]:
+    """What happened to so many questions of each cell; nothing where there is no cell."""
+    if by_cell:
+        total = sum(questions for _, questions in by_cell)
+        message = f"{before}{counted(total, 'question')} {happened}"
         yield ValidityWarning(
-            code="fitted_prompts",
-            message=f"prompts of {counted(total, 'question')} were longer than the model's window, and evidence was "
-            "left out of them: chunk the documents (--set chunking.tokens=N), lower retrieval.k, or use a model with "
-            "more room",
-            cells=list(fitted),
-            figures={"questions": total},
+            code=code, message=message, cells=[cell for cell, _ in by_cell], figures={"questions": total}
         )
 
 
 def _dropped(facts: Facts) -> Iterator[ValidityWarning]:
-    dropped: dict[str, dict[str, None]] = {}
-    for cell in facts.scores:
-        for model, names in cell.dropped.items():
-            dropped.setdefault(model, {}).update(names)
-    for model, refused in dropped.items():
-        yield ValidityWarning(
-            code="dropped_parameters", message=f"model {model!r} refuses {', '.join(refused)}: it was asked without"
-        )
+    dropped = grouped((model, name) for cell in facts.scores for model, names in cell.dropped.items() for name in names)
+    for model, names in dropped.items():
+        message = f"model {model!r} refuses {', '.join(dict.fromkeys(names))}: it was asked without"
+        yield ValidityWarning(code="dropped_parameters", message=message)
 
 
 _FINDERS: tuple[Callable[[Facts], Iterable[ValidityWarning]], ...] = (
