@@ -11,6 +11,7 @@ import os
 import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import httpx
 
 T = TypeVar("T")
+_FileState = tuple[int, int, int] | None
 
 HIDDEN = "[hidden]"
 
@@ -64,7 +66,7 @@ def http_client(timeout_seconds: Any, **options: Any) -> httpx.Client:
     """
     import httpx
 
-    return _made(lambda: httpx.Client(timeout=timeout_seconds, **options))
+    return _made(lambda: httpx.Client(timeout=timeout_seconds, verify=_trusted(), **options))
 
 
 def async_http_client(timeout_seconds: Any, *, obeys_environment: bool = True, **options: Any) -> httpx.AsyncClient:
@@ -72,8 +74,38 @@ def async_http_client(timeout_seconds: Any, *, obeys_environment: bool = True, *
     import httpx
 
     if not obeys_environment:
-        return httpx.AsyncClient(timeout=timeout_seconds, trust_env=False, **options)
-    return _made(lambda: httpx.AsyncClient(timeout=timeout_seconds, **options))
+        own: Any = {"trust_env": False, "verify": _trusted(obeys_environment=False)}
+        return httpx.AsyncClient(timeout=timeout_seconds, **own, **options)
+    return _made(lambda: httpx.AsyncClient(timeout=timeout_seconds, verify=_trusted(), **options))
+
+
+def _trusted(*, obeys_environment: bool = True) -> ssl.SSLContext:
+    """The certificates that clients trust, as httpx chooses them."""
+    places = ("SSL_CERT_FILE", "SSL_CERT_DIR") if obeys_environment else ()
+    named = tuple(os.environ.get(name, "") for name in places)
+    return _read_certificates(named, _state(Path(named[0])) if named else None)
+
+
+# Reading a bundle takes 40 ms, and a run makes a dozen clients.
+@lru_cache(maxsize=8)
+def _read_certificates(named: tuple[str, ...], _state: _FileState) -> ssl.SSLContext:
+    import httpx
+
+    return httpx.create_ssl_context(trust_env=bool(named))
+
+
+@lru_cache(maxsize=8)
+def _check_bundle(file: str, _state: _FileState) -> None:
+    ssl.create_default_context(cafile=file)
+
+
+def _state(file: Path) -> _FileState:
+    """What changes when a file is written; None: it cannot be looked at."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _made(make: Callable[[], T]) -> T:
@@ -123,7 +155,7 @@ def _check_certificates(name: str, value: str) -> None:
     if path.is_dir():
         return
     try:
-        ssl.create_default_context(cafile=value)
+        _check_bundle(value, _state(path))
     except OSError as error:  # ssl.SSLError is one
         what = error.strerror if path.exists() and not isinstance(error, ssl.SSLError) else None
         problem = what or ("holds no certificates" if path.exists() else "is not there")

@@ -22,7 +22,7 @@ import anyio
 
 from arena.config import LLMSettings
 from arena.errors import ModelSetupError
-from arena.llm.remote import llama_counter, model_http_client, openai_dialect
+from arena.llm.remote import llama_counter, model_http_client, never_asked, openai_dialect
 from arena.llm.wire import PLAIN, Dialect, ModelAccess, OpenAICompletions, Window
 
 CONTEXT_TOKENS = 8192
@@ -74,6 +74,7 @@ async def local_access(settings: LLMSettings, name: str, weights: Callable[[str]
                 model=path.stem,
                 base_url=f"{server.listening_address}/v1",
                 api_key=SecretStr(key),
+                http_client=never_asked(),
                 http_async_client=http_client,
                 use_responses_api=False,
                 max_retries=0,

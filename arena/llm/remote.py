@@ -10,6 +10,7 @@ import json
 import re
 import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -162,7 +163,7 @@ def _construct(settings: LLMSettings, model: ModelName, values: dict[str, Any]) 
             # The base class speaks the plain protocol (`max_tokens`, chat completions) that other servers know.
             from langchain_openai.chat_models.base import BaseChatOpenAI
 
-            return BaseChatOpenAI(model=model.name, use_responses_api=False, **values)
+            return BaseChatOpenAI(model=model.name, use_responses_api=False, http_client=never_asked(), **values)
         from langchain.chat_models import init_chat_model
 
         chat: BaseChatModel = init_chat_model(model.name, model_provider=model.provider, **values)
@@ -173,6 +174,16 @@ def _construct(settings: LLMSettings, model: ModelName, values: dict[str, Any]) 
         problem = str(error)
     problem = redacted(" ".join(problem.split()), (values.get("api_key", _NO_KEY),))
     raise ModelSetupError(f"model {settings.model!r} cannot be opened: {problem}")
+
+
+@cache
+def never_asked() -> httpx.Client:
+    """In place of the synchronous client that the package would make for each address: all our calls are async."""
+
+    def refuse(request: httpx.Request) -> httpx.Response:
+        raise RuntimeError(f"{request.url} was asked by a synchronous call")
+
+    return httpx.Client(transport=httpx.MockTransport(refuse))
 
 
 def _secrets(chat: BaseChatModel) -> tuple[str, ...]:
