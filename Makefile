@@ -21,6 +21,9 @@ help: ## list the commands
 quickstart: $(VENV)/.installed ## install and run the arena on its bundled world
 	$(BIN)/arena run
 
+# Tests start many processes: compiled modules are kept, even where the environment says not to.
+test check: export PYTHONDONTWRITEBYTECODE :=
+
 test: lint ## install, lint, types, import rules and tests
 	$(BIN)/python -m pytest
 

@@ -6,6 +6,8 @@ in the same order. `make fuzz` takes fresh values.
 
 from __future__ import annotations
 
+import gc
+import os
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,9 @@ ORDER_SEED = 16
 
 _INDEXING = Path(__file__).parent / "unit" / "indexing"
 _BUILD_MODELS = ("tests.tiny_models", "tests.tiny_t5", "tiny_embedder")
+
+# Each worker has a core; more threads than that wait for each other, in torch above all.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 _TIMELESS = settings(
     deadline=None,
@@ -47,6 +52,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             sources[item.path] = item.path.is_relative_to(_INDEXING) or any(name in text for name in _BUILD_MODELS)
         if sources[item.path]:
             item.add_marker("models")
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests live to the end: no later look for garbage goes through them again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

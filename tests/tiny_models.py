@@ -31,9 +31,9 @@ def build_tiny_minilm(folder: Path, *, seed: int = 0) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     words = [*_SPECIAL, *_LETTERS, *(f"##{letter}" for letter in _LETTERS)]
     (folder / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
-    tokenizer = BertTokenizerFast(vocab_file=str(folder / "vocab.txt"), model_max_length=MAX_LENGTH)  # type: ignore[no-untyped-call]
+    tokenizer = BertTokenizerFast(vocab_file=str(folder / "vocab.txt"), model_max_length=MAX_LENGTH)
     tokenizer.save_pretrained(folder)
-    config = BertConfig(  # type: ignore[no-untyped-call]
+    config = BertConfig(
         vocab_size=len(words),
         hidden_size=WIDTH,
         num_hidden_layers=2,
@@ -43,7 +43,7 @@ def build_tiny_minilm(folder: Path, *, seed: int = 0) -> Path:
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        BertModel(config).save_pretrained(folder)  # type: ignore[no-untyped-call]
+        BertModel(config).save_pretrained(folder)
     _write(folder / "modules.json", [_module(0, "", "Transformer"), _module(1, "1_Pooling", "Pooling")])
     _write(folder / "sentence_bert_config.json", {"max_seq_length": MAX_LENGTH, "do_lower_case": False})
     _write(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": WIDTH, "pooling_mode_mean_tokens": True})
@@ -65,7 +65,7 @@ def build_tiny_reranker(folder: Path, *, seed: int = 0) -> Path:
     config.num_labels = 1
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        XLMRobertaForSequenceClassification(config).save_pretrained(folder)  # type: ignore[no-untyped-call]
+        XLMRobertaForSequenceClassification(config).save_pretrained(folder)
     return folder
 
 

@@ -21,10 +21,10 @@ def build_tiny_t5(folder: Path, *, seed: int = 0, outputs: int = 1, headless: bo
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(Regex("."), "isolated")]
     )
     letters.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
-    PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+    PreTrainedTokenizerFast(
         tokenizer_object=letters, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
     ).save_pretrained(folder)
-    config = T5Config(  # type: ignore[no-untyped-call]
+    config = T5Config(
         vocab_size=len(vocabulary),
         d_model=16,
         d_kv=8,

@@ -223,7 +223,7 @@ def _make(database: Path) -> None:
             for path in left:
                 path.unlink(missing_ok=True)
             part.touch()  # what cannot be made is said at once: MLflow would try for two minutes
-            store: Any = SqlAlchemyStore(_url(part, "sqlite+pysqlite"), artifacts_beside(database))  # type: ignore[no-untyped-call]
+            store: Any = SqlAlchemyStore(_url(part, "sqlite+pysqlite"), artifacts_beside(database))
             store.engine.dispose()
     finally:
         for path in left:

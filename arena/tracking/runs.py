@@ -368,7 +368,7 @@ def _dataset(run: FinishedRun) -> Any:
 
     asked = run.board.dataset
     source = CodeDatasetSource({"arena.dataset": asked.name})
-    described = MetaDataset(source, name=asked.name, digest=asked.fingerprint)  # type: ignore[abstract]
+    described = MetaDataset(source, name=asked.name, digest=asked.fingerprint)
     profile = json.dumps({"n_documents": asked.n_documents, "n_questions": asked.n_questions})
     dataset: Any = Dataset.from_dictionary(described.to_dict() | {"profile": profile})
     return DatasetInput(dataset, [InputTag("mlflow.data.context", "evaluation")])

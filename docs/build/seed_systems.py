@@ -311,7 +311,7 @@ def write_tfidf(folder: Path, texts: Sequence[str]) -> None:
     idf = {word: math.log(len(texts) / n) for word, n in frequencies if n <= _COMMON * len(texts)}
     vocabulary = folder / "vocab.txt"
     vocabulary.write_text("".join(f"{word}\n" for word in (*_SPECIAL, *idf)), encoding="utf-8")
-    tokenizer = BertTokenizerFast(vocab_file=str(vocabulary), model_max_length=_MAX_TOKENS)  # type: ignore[no-untyped-call]
+    tokenizer = BertTokenizerFast(vocab_file=str(vocabulary), model_max_length=_MAX_TOKENS)
     tokenizer.save_pretrained(folder)
     _write_weights(folder, idf)
     _write_pipeline(folder, len(_SPECIAL) + len(idf))
@@ -332,7 +332,7 @@ def _write_weights(folder: Path, idf: Mapping[str, float]) -> None:
     from transformers import BertConfig, BertModel
 
     size = len(_SPECIAL) + len(idf)
-    config = BertConfig(  # type: ignore[no-untyped-call]
+    config = BertConfig(
         vocab_size=size,
         hidden_size=size,
         num_hidden_layers=0,
@@ -341,7 +341,7 @@ def _write_weights(folder: Path, idf: Mapping[str, float]) -> None:
         max_position_embeddings=_MAX_TOKENS,
         layer_norm_eps=_NO_SCALING,
     )
-    model = BertModel(config)  # type: ignore[no-untyped-call]
+    model = BertModel(config)
     weights = {name: torch.zeros_like(tensor) for name, tensor in model.state_dict().items()}
     places = range(len(_SPECIAL), size)
     weights["embeddings.word_embeddings.weight"][places, places] = torch.tensor(list(idf.values()))

@@ -235,7 +235,7 @@ def build_bge_m3(folder: Path, corpus: Sequence[str], shape: ModelSize = ModelSi
     tokenizer = corpus_tokenizer(folder, corpus, shape)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        XLMRobertaModel(xlm_config(tokenizer, shape)).save_pretrained(folder)  # type: ignore[no-untyped-call]
+        XLMRobertaModel(xlm_config(tokenizer, shape)).save_pretrained(folder)
         for name, outputs in (("colbert_linear.pt", shape.width), ("sparse_linear.pt", 1)):
             torch.save(torch.nn.Linear(shape.width, outputs).state_dict(), folder / name)
     return folder
@@ -245,7 +245,7 @@ def xlm_config(tokenizer: PreTrainedTokenizerFast, shape: ModelSize) -> XLMRober
     """The configuration of a model of that shape."""
     from transformers import XLMRobertaConfig
 
-    return XLMRobertaConfig(  # type: ignore[no-untyped-call]
+    return XLMRobertaConfig(
         vocab_size=len(tokenizer),
         hidden_size=shape.width,
         num_hidden_layers=shape.layers,
@@ -280,7 +280,7 @@ def corpus_tokenizer(folder: Path, corpus: Sequence[str], shape: ModelSize) -> P
     )
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(folder / "tokenizer.json"))
-    fast: PreTrainedTokenizerFast = XLMRobertaTokenizerFast(  # type: ignore[no-untyped-call]
+    fast: PreTrainedTokenizerFast = XLMRobertaTokenizerFast(
         tokenizer_file=str(folder / "tokenizer.json"), model_max_length=shape.max_length
     )
     fast.save_pretrained(folder)

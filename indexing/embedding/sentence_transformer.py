@@ -171,7 +171,7 @@ def _with_tokens(model: SentenceTransformer, task: str, prompt: str, texts: list
     """One batch, as the model's `encode` runs it, which keeps either the text's vector or those of its tokens."""
     import torch
 
-    features = model.preprocess(texts, prompt=prompt, task=task)  # type: ignore[arg-type]  # a list is invariant
+    features = model.preprocess(texts, prompt=prompt, task=task)  # a list is invariant
     features = {
         name: to(model.device) if (to := getattr(value, "to", None)) else value for name, value in features.items()
     }

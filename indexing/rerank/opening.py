@@ -203,7 +203,7 @@ def _load(folder: Path) -> tuple[Any, Any]:
     from transformers import AutoTokenizer, T5ForSequenceClassification
 
     with loading("T5 evaluator", folder):
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)  # type: ignore[no-untyped-call]
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model, report = T5ForSequenceClassification.from_pretrained(
             folder, local_files_only=True, dtype=torch.float32, output_loading_info=True
         )

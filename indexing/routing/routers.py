@@ -70,7 +70,7 @@ def load_t5(folder: Path) -> tuple[Any, Any]:
     from transformers import AutoTokenizer, T5ForConditionalGeneration
 
     with loading("T5", folder):
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)  # type: ignore[no-untyped-call]
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model, report = T5ForConditionalGeneration.from_pretrained(
             folder, local_files_only=True, dtype=torch.float32, output_loading_info=True
         )

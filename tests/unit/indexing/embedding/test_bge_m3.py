@@ -44,7 +44,7 @@ def encoder(folder: Path) -> BgeM3Encoder:
 def tokenizer_of(folder: Path) -> Any:
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(folder)  # type: ignore[no-untyped-call]
+    return AutoTokenizer.from_pretrained(folder)
 
 
 def same(one: Encoded, other: Encoded) -> None:

@@ -116,7 +116,7 @@ def test_long_passages_go_in_smaller_batches(tiny_folder: Path, tmp_path: Path) 
     folder = shutil.copytree(tiny_folder, tmp_path / "long")
     config = BertConfig.from_pretrained(folder)
     config.max_position_embeddings = BATCH_TOKENS + 200
-    BertModel(config).save_pretrained(folder)  # type: ignore[no-untyped-call]
+    BertModel(config).save_pretrained(folder)
     long, short = "a " * (BATCH_TOKENS + 100), "b"
     for multivectors in (False, True):
         encoder = load(folder, max_length=BATCH_TOKENS + 200, batch_size=2, multivectors=multivectors)

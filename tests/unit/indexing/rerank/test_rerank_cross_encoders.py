@@ -188,7 +188,7 @@ def test_a_classifier_is_no_reranker(kind: Kind, folder: Path, tmp_path: Path) -
 
     three = shutil.copytree(folder, tmp_path / "three")
     config = XLMRobertaConfig.from_pretrained(folder, num_labels=3)
-    XLMRobertaForSequenceClassification(config).save_pretrained(three)  # type: ignore[no-untyped-call]
+    XLMRobertaForSequenceClassification(config).save_pretrained(three)
     with pytest.raises(WeightsError, match="3 numbers a pair"):
         kind(three, CPU)
 

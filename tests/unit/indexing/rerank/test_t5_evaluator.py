@@ -33,7 +33,7 @@ def test_a_score_is_the_logit_of_question_separator_text_alone(folder: Path, eva
     import torch
     from transformers import AutoTokenizer, T5ForSequenceClassification
 
-    tokenizer = AutoTokenizer.from_pretrained(folder)  # type: ignore[no-untyped-call]
+    tokenizer = AutoTokenizer.from_pretrained(folder)
     model = T5ForSequenceClassification.from_pretrained(folder).eval()
     expected = []
     for text in TEXTS:

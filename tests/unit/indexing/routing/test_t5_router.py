@@ -28,7 +28,7 @@ def test_probabilities_are_those_of_the_letters_at_the_first_decoding_step(folde
     import torch
     from transformers import AutoTokenizer, T5ForConditionalGeneration
 
-    tokenizer = AutoTokenizer.from_pretrained(folder)  # type: ignore[no-untyped-call]
+    tokenizer = AutoTokenizer.from_pretrained(folder)
     model = T5ForConditionalGeneration.from_pretrained(folder).eval()
     inputs = tokenizer(QUESTION, return_tensors="pt", return_token_type_ids=False)
     with torch.inference_mode():

@@ -70,8 +70,8 @@ def test_the_rate_falls_linearly_to_nothing_and_no_weight_decays(folder: Path, m
 
     rates: list[float] = []
 
-    class Watched(torch.optim.AdamW):
-        def step(self, closure: None = None) -> None:  # type: ignore[override]
+    class Watched(torch.optim.AdamW):  # type: ignore[misc]
+        def step(self, closure: None = None) -> None:
             rates.extend(group["lr"] for group in self.param_groups)
             assert all(group["weight_decay"] == 0.0 for group in self.param_groups)
             super().step(closure)
