@@ -19,7 +19,7 @@ from arena.leaderboard.metrics import COVERAGE_FLOOR, ScoreColumns, columns_of_s
 from arena.metrics import METRICS, is_undefined
 from arena.metrics.case import FAILED
 from arena.plan import PlannedCell
-from arena.report.names import setting_of
+from arena.report.names import listed, setting_of
 from arena.scoring import CellScores
 from arena.statistics.intervals import Values
 from arena.types import Cell, Partial, Score
@@ -108,8 +108,7 @@ def _by_setting(
 
 
 def _listed(cells: Sequence[Cell], all_cells: Sequence[Cell]) -> str:
-    shown = [f"{cell.key} ({setting_of(cell, all_cells) or 'no namesake'})" for cell in cells[:_SHOWN]]
-    return ", ".join(shown) + (f" and {len(cells) - _SHOWN} more" if len(cells) > _SHOWN else "")
+    return listed([f"{cell.key} ({setting_of(cell, all_cells) or 'no namesake'})" for cell in cells], _SHOWN)
 
 
 def _role(cell: Cell) -> tuple[str, str]:

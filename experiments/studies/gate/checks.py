@@ -1,7 +1,7 @@
 """The checks of a gate, one per metric and cell, and the verdict on the run.
 
 A floor or ceiling is what a cell must reach by itself. A cell fails of which so many questions failed that nothing can
-be said, unless that was so in the baseline. A `Trial` puts a metric of a cell and of the baseline's side by side.
+be said, unless that was so in the baseline. A `Trial` puts a metric of a cell beside the baseline's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from arena.leaderboard.metrics import COVERAGE_FLOOR, QuestionResamples
 from arena.scoring import Usage
 from arena.statistics.intervals import Values, percentile, wilson_interval
 from arena.statistics.noninferiority import Change, Outcome, mean_change, quantile_change, ratio_change
-from experiments.studies.gate.cells import ScoredCell, is_fault, pair_scores, readings_of
+from experiments.studies.gate.cells import Doubt, ScoredCell, is_fault, pair_scores, readings_of
 from experiments.studies.gate.policy import SPENDING, Bounds, Policy
 
 Kind = Literal["margin", "floor", "ceiling", "missing"]
@@ -118,7 +118,7 @@ def failing_checks(pairs: Sequence[tuple[str, ScoredCell, ScoredCell]], policy: 
                 label,
                 FAILED,
                 "ceiling",
-                "fail" if policy.invalid == "fail" else "inconclusive",
+                policy.invalid,
                 f"more than {_MOST:.0%} of the questions failed, and nothing can be said of the others alone",
                 limit=_MOST,
                 n=len(new.cell.usage),
@@ -143,85 +143,75 @@ Differences = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What is known of a change.
+    """What is known of a change, before it is decided.
 
-    `change` None: nothing can be said of it, and `gap` says why. `new`, `old`: in the metric's own unit and direction.
-    `differences`: what a permutation test is made of; None where `p` is already known. `absent`: the run has nothing
-    to be held against what the baseline has.
+    `check`: with its figures, in the metric's own unit and direction. Where `change` is None, `why` of it says what is
+    lacking; it is of kind `missing` where the run has nothing to be held against what the baseline has.
+    `differences`: what a permutation test is made of; None where `p` is already known. `left_out`: questions that have
+    a score in one of the two only. `doubt`: why it cannot pass.
     """
 
-    metric: str
-    margin: float
-    n: int = 0
-    new: float | None = None
-    old: float | None = None
+    check: Check
     change: Change | None = None
     differences: Differences | None = None
     p: float | None = None
-    gap: str | None = None
-    absent: bool = False
     left_out: int = 0
+    doubt: Doubt | None = None
+
+    @property
+    def margin(self) -> float:
+        return self.check.limit or 0.0
 
 
 def score_trial(
-    metric: str, margin: float, new: ScoredCell, old: ScoredCell, resamples: QuestionResamples, level: float
+    check: Check, new: ScoredCell, old: ScoredCell, resamples: QuestionResamples, level: float
 ) -> Trial | None:
     """A score in [0, 1]; None where the baseline's cell has none either."""
+    metric = check.metric
     before, after = readings_of(old.columns, metric), readings_of(new.columns, metric)
     if not before:
         return None
     if not after:
-        return Trial(
-            metric, margin, gap=f"the baseline has it on {len(before)} questions, the run on none", absent=True
-        )
+        why = f"the baseline has it on {len(before)} questions, the run on none"
+        return Trial(replace(check, kind="missing", why=why))
     paired = pair_scores(after, before)
     known = ~np.isnan(paired.differences)
     differences = paired.differences[known]
-    change = mean_change(differences, paired.worst, resamples.of(paired.ids), level) if paired.ids else None
-    gap = None if change else f"only {differences.size} questions have a score in both"
+    now, was = (_mean(side[known], metric) for side in (paired.new, paired.old))
+    why = f"only {differences.size} questions have a score in both"
     ids = [one for one, is_known in zip(paired.ids, known, strict=True) if is_known]
     return Trial(
-        metric,
-        margin,
-        n=differences.size,
-        new=_mean(paired.new[known], metric),
-        old=_mean(paired.old[known], metric),
-        change=change,
-        differences=dict(zip(ids, differences.tolist(), strict=True)),
-        gap=gap,
+        replace(check, n=differences.size, new=now, old=was, why=why),
+        mean_change(differences, paired.worst, resamples.of(paired.ids), level) if paired.ids else None,
+        dict(zip(ids, differences.tolist(), strict=True)),
         left_out=paired.left_out,
     )
 
 
 def spending_trial(
-    metric: str, margin: float, new: ScoredCell, old: ScoredCell, resamples: QuestionResamples, level: float
+    check: Check, new: ScoredCell, old: ScoredCell, resamples: QuestionResamples, level: float
 ) -> Trial | None:
     """Tokens or dollars of the questions that failed in neither; None where the baseline's are unknown or all 0."""
     ids = _shared(new, old, lambda usage: usage.outcome != "failed")
-    before, after = ([SPENT[metric](side.cell.usage[one]) for one in ids] for side in (old, new))
+    before, after = ([SPENT[check.metric](side.cell.usage[one]) for one in ids] for side in (old, new))
     known_before = [one for one in before if one is not None]
     known_after = [one for one in after if one is not None]
     if len(known_before) < len(ids) or not (any(known_before) or any(known_after)):
         return None
     if len(known_after) < len(ids):
-        unknown = len(ids) - len(known_after)
-        return Trial(metric, margin, n=len(ids), gap=f"unknown of {unknown} of {len(ids)} questions of the run")
+        why = f"unknown of {len(ids) - len(known_after)} of {len(ids)} questions of the run"
+        return Trial(replace(check, n=len(ids), why=why))
     spent, had = np.array(known_after, dtype=np.float64), np.array(known_before, dtype=np.float64)
-    change = ratio_change(spent, had, resamples.of(ids), margin, level)
+    why = "the baseline spent nothing, or fewer than 2 questions can be compared"
     return Trial(
-        metric,
-        margin,
-        n=len(ids),
-        new=fsum(spent) / len(ids),
-        old=fsum(had) / len(ids),
-        change=change,
-        differences=dict(zip(ids, (had - spent).tolist(), strict=True)),
-        gap=None if change else "the baseline spent nothing, or fewer than 2 questions can be compared",
+        replace(check, n=len(ids), new=fsum(spent) / len(ids), old=fsum(had) / len(ids), why=why),
+        ratio_change(spent, had, resamples.of(ids), check.limit or 0.0, level),
+        dict(zip(ids, (had - spent).tolist(), strict=True)),
     )
 
 
 def latency_trial(
-    metric: str, margin: float, new: ScoredCell, old: ScoredCell, resamples: QuestionResamples, level: float
+    check: Check, new: ScoredCell, old: ScoredCell, resamples: QuestionResamples, level: float
 ) -> Trial | None:
     """p95 of seconds on the questions that both measured; None where the baseline measured none."""
     if not any(usage.measured for usage in old.cell.usage.values()):
@@ -230,17 +220,10 @@ def latency_trial(
     after, before = (
         np.array([side.cell.usage[one].latency_seconds for one in ids], dtype=np.float64) for side in (new, old)
     )
+    why = f"only {len(ids)} questions were measured in both"
+    figures = replace(check, n=len(ids), new=percentile(after, TAIL), old=percentile(before, TAIL), why=why)
     found = quantile_change(after, before, resamples.of(ids), TAIL, level) if ids else None
-    return Trial(
-        metric,
-        margin,
-        n=len(ids),
-        new=percentile(after, TAIL),
-        old=percentile(before, TAIL),
-        change=found[0] if found else None,
-        p=found[1] if found else None,
-        gap=None if found else f"only {len(ids)} questions were measured in both",
-    )
+    return Trial(figures, found[0], p=found[1]) if found else Trial(figures)
 
 
 def tokens_of(usage: Usage) -> float | None:
@@ -285,9 +268,8 @@ def floor_checks(cells: Sequence[tuple[str, ScoredCell]], policy: Policy) -> lis
         asked |= {metric: limit for metric, limit in limits.items() if limit is not None}
         found += _of_cell(label, scored, bounds, policy)
     had = {check.metric for check in found}
-    absent: Outcome = "fail" if policy.fail_on_missing else "inconclusive"
     return found + [
-        Check("any cell", metric, "missing", absent, "the policy limits it, and no cell has it", limit=limit)
+        Check("any cell", metric, "missing", policy.missing, "the policy limits it, and no cell has it", limit=limit)
         for metric, limit in asked.items()
         if metric not in had
     ]
@@ -316,7 +298,7 @@ def _score(scored: ScoredCell, metric: str, limit: float, policy: Policy) -> Che
     bound = least.low if least else lower
     check = _blank(n, 1.0 - lower if turned else lower, 1.0 - bound if turned else bound)
     if message := scored.invalid(metric):
-        return replace(check, outcome="fail" if policy.invalid == "fail" else "inconclusive", why=f"invalid: {message}")
+        return replace(check, outcome=policy.invalid, why=f"invalid: {message}")
     if upper < floor - _ROUNDING:
         return replace(check, outcome="fail", why="beyond the limit")
     if lower < floor - _ROUNDING:

@@ -130,17 +130,8 @@ def _labelled(run: PastRun, table: ScoreTable) -> list[tuple[str, ScoredCell]]:
 
 
 def _gone(gone: Sequence[PlannedCell], policy: Policy) -> list[Check]:
-    cells = [one.cell for one in gone]
-    return [
-        Check(
-            name_of(cell, cells),
-            "cell",
-            "missing",
-            "fail" if policy.fail_on_missing else "inconclusive",
-            "the baseline has it, and the run does not",
-        )
-        for cell in cells
-    ]
+    cells, why = [one.cell for one in gone], "the baseline has it, and the run does not"
+    return [Check(name_of(cell, cells), "cell", "missing", policy.missing, why) for cell in cells]
 
 
 def _shared(new: PlannedCell, old: PlannedCell, policy: Policy) -> tuple[str, ...]:

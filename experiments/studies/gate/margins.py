@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
 from arena.leaderboard.metrics import QuestionResamples
 from arena.statistics.noninferiority import Change, Outcome, decide, family_wise, least_p, no_worse_p, smallest_caught
-from experiments.studies.gate.cells import Doubt, ScoredCell, doubt_of, is_fault
+from experiments.studies.gate.cells import ScoredCell, doubt_of, is_fault
 from experiments.studies.gate.checks import Check, Trial, latency_trial, score_trial, spending_trial
 from experiments.studies.gate.policy import SPENDING, Policy
 
-
-class Tested(NamedTuple):
-    """One-sided p of "not worse", and the same after Holm; None: the change does not reach its margin."""
-
-    p: float | None = None
-    adjusted: float | None = None
+Tested = tuple[float | None, float | None]
+"""One-sided p of "not worse", and the same after Holm; None: the change does not reach its margin."""
 
 
 def tested(trials: Sequence[Trial], level: float, seed: int) -> list[Tested]:
@@ -29,12 +24,12 @@ def tested(trials: Sequence[Trial], level: float, seed: int) -> list[Tested]:
     """
     reaching = [one.change is not None and decide(one.change, one.margin, 0.0, level) == "fail" for one in trials]
     if not any(reaching):
-        return [Tested()] * len(trials)
+        return [(None, None)] * len(trials)
     raw = iter(_p_values([one for one, reaches in zip(trials, reaching, strict=True) if reaches], level, seed))
     p = [next(raw) if reaches else 1.0 for reaches in reaching]
     adjusted = family_wise(p, [_least(one) for one in trials], level)
     return [
-        Tested(one, other) if reaches else Tested() for one, other, reaches in zip(p, adjusted, reaching, strict=True)
+        (one, other) if reaches else (None, None) for one, other, reaches in zip(p, adjusted, reaching, strict=True)
     ]
 
 
@@ -56,12 +51,6 @@ def _p_values(trials: Sequence[Trial], level: float, seed: int) -> list[float]:
     return [one.p if one.p is not None else next(found) for one in trials]
 
 
-def words_of(outcome: Outcome, change: Change, margin: float, left_out: int) -> str:
-    """One clause on the outcome, and one on questions that could not be paired, if there are any."""
-    alone = f"; {left_out} questions have a score in one of the two alone" if left_out else ""
-    return _meaning(outcome, change, margin) + alone
-
-
 def _meaning(outcome: Outcome, change: Change, margin: float) -> str:
     if outcome == "fail":
         return "worse by the margin or more, and by more than chance"
@@ -74,14 +63,6 @@ def _meaning(outcome: Outcome, change: Change, margin: float) -> str:
     return "worse by the margin is not ruled out"
 
 
-@dataclass(frozen=True, slots=True)
-class _CellTrial:
-    label: str
-    trial: Trial
-    doubt: Doubt | None
-    warn_only: bool
-
-
 def margin_checks(
     pairs: Sequence[tuple[str, ScoredCell, ScoredCell]], policy: Policy, resamples: QuestionResamples, seed: int
 ) -> list[Check]:
@@ -91,58 +72,51 @@ def margin_checks(
     """
     tried = [one for label, new, old in pairs for one in _trials(label, new, old, policy, resamples)]
     checks: dict[int, Check] = {}
+    # A check that cannot fail the gate must not make it harder for the others to reach significance.
     for warning in (False, True):
-        places = [place for place, one in enumerate(tried) if one.warn_only == warning]
-        family = [tried[place].trial for place in places]
+        places = [place for place, one in enumerate(tried) if one.check.warn_only == warning]
+        family = [tried[place] for place in places]
         size = sum(trial.change is not None for trial in family)
         for place, test in zip(places, tested(family, policy.level, seed), strict=True):
-            checks[place] = _check(tried[place], test, policy, size)
+            checks[place] = _decided(tried[place], test, policy, size)
     return [checks[place] for place in range(len(tried))]
 
 
 def _trials(
     label: str, new: ScoredCell, old: ScoredCell, policy: Policy, resamples: QuestionResamples
-) -> Iterator[_CellTrial]:
+) -> Iterator[Trial]:
     for metric, margin in policy.bounds_of(new.cell.cell).margins.items():
         if margin is None:
             continue
+        warn_only = metric in policy.warn_only
+        check = Check(label, metric, "margin", "inconclusive", "", limit=margin, warn_only=warn_only)
         make = latency_trial if metric == "p95_seconds" else spending_trial if metric in SPENDING else score_trial
-        trial = make(metric, margin, new, old, resamples, policy.level)
-        if trial is not None:
-            yield _CellTrial(label, trial, doubt_of(metric, new, old), metric in policy.warn_only)
+        if trial := make(check, new, old, resamples, policy.level):
+            yield replace(trial, doubt=doubt_of(metric, new, old))
 
 
-def _check(one: _CellTrial, test: Tested, policy: Policy, family: int) -> Check:
-    trial, change, doubt = one.trial, one.trial.change, one.doubt
-    check = Check(
-        one.label,
-        trial.metric,
-        "margin",
-        "inconclusive",
-        doubt.why if doubt else trial.gap or "",
-        limit=trial.margin,
-        warn_only=one.warn_only,
-        n=trial.n,
-        new=trial.new,
-        old=trial.old,
-    )
-    if trial.absent:
-        outcome: Outcome = "fail" if policy.fail_on_missing else "inconclusive"
-        return replace(check, kind="missing", outcome=outcome, why=trial.gap or "")
-    if doubt and doubt.kind == "broken" and policy.invalid == "fail":
-        return replace(check, outcome="fail")
+def _decided(trial: Trial, test: Tested, policy: Policy, family: int) -> Check:
+    check, change, doubt = trial.check, trial.change, trial.doubt
+    if check.kind == "missing":
+        return replace(check, outcome=policy.missing)
+    if doubt:
+        check = replace(check, why=doubt.why)
+        if doubt.kind == "broken" and policy.invalid == "fail":
+            return replace(check, outcome="fail")
     if change is None:
         return check
-    sign = -1.0 if trial.metric in SPENDING or is_fault(trial.metric) else 1.0
+    (p, adjusted), margin = test, trial.margin
+    sign = -1.0 if check.metric in SPENDING or is_fault(check.metric) else 1.0
     figures = replace(
         check,
-        change=sign * change.estimate + 0.0,
+        change=sign * change.estimate + 0.0,  # adding 0.0 makes -0.0 a 0
         at_worst=None if change.low is None else sign * change.low + 0.0,
-        p=test.p,
-        p_adjusted=test.adjusted,
-        catches=None if change.error is None else smallest_caught(change.error, trial.margin, policy.level / family),
+        p=p,
+        p_adjusted=adjusted,
+        catches=None if change.error is None else smallest_caught(change.error, margin, policy.level / family),
     )
-    decided = decide(change, trial.margin, 1.0 if test.adjusted is None else test.adjusted, policy.level)
+    decided = decide(change, margin, 1.0 if adjusted is None else adjusted, policy.level)
     if doubt and (decided == "pass" or doubt.kind != "partial"):
         return figures
-    return replace(figures, outcome=decided, why=words_of(decided, change, trial.margin, trial.left_out))
+    alone = f"; {trial.left_out} questions have a score in one of the two alone" if trial.left_out else ""
+    return replace(figures, outcome=decided, why=_meaning(decided, change, margin) + alone)

@@ -6,6 +6,7 @@ are smaller. Text that comes from data is written so that XML can hold it.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -16,6 +17,7 @@ from xml.etree import ElementTree as ET
 from rich.text import Text
 
 from arena.report.figures import UNDEFINED, p_text, usd_text
+from arena.report.names import listed
 from arena.report.text import Part, Rows, print_parts
 from arena.store.files import replace_text
 from experiments.studies.gate.checks import Check, GateVerdict
@@ -105,9 +107,7 @@ def headline(verdict: GateVerdict) -> str:
     )
     if not stopping:
         return f"Gate passed: of {len(verdict.checks)} checks {counts}."
-    named = ", ".join(_named(check) for check in stopping[:_NAMED])
-    more = f" and {len(stopping) - _NAMED} more" if len(stopping) > _NAMED else ""
-    return f"Gate FAILED by {named}{more}. Of {len(verdict.checks)} checks {counts}."
+    return f"Gate FAILED by {listed([*map(_named, stopping)], _NAMED)}. Of {len(verdict.checks)} checks {counts}."
 
 
 def reasons(verdict: GateVerdict) -> Iterator[str]:
@@ -117,8 +117,7 @@ def reasons(verdict: GateVerdict) -> Iterator[str]:
         if check.outcome != "pass":
             grouped.setdefault((outcome_text(check, stops=verdict.stops(check)), check.why), []).append(check.name)
     for (outcome, why), names in grouped.items():
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"{outcome}: {why} ({', '.join(names[:_NAMED])}{more})."
+        yield f"{outcome}: {why} ({listed(names, _NAMED)})."
 
 
 def by_outcome(verdict: GateVerdict) -> list[Check]:
@@ -142,14 +141,10 @@ def _named(check: Check) -> str:
 
 def xml_text(text: str) -> str:
     r"""The text with what XML 1.0 has no way to write as `\x1b`, `\ud800`."""
-    return "".join(one if _is_writable(ord(one)) else one.encode("unicode_escape").decode() for one in text)
+    return _NOT_IN_XML.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
-def _is_writable(code: int) -> bool:
-    """Whether XML 1.0 has the character: production [2] of its grammar."""
-    return code in (0x9, 0xA, 0xD) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
-
-
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # production [2] of its grammar
 _SHOWN = 20
 _SPECIAL = str.maketrans(
     {mark: f"\\{mark}" for mark in "\\`*_[]|#~"} | {"<": "&lt;", "&": "&amp;", "\n": " ", "\r": " "}

@@ -147,6 +147,11 @@ class Policy(Bounds):
         return own
 
     @property
+    def missing(self) -> Literal["fail", "inconclusive"]:
+        """What becomes of what the run lacks."""
+        return "fail" if self.fail_on_missing else "inconclusive"
+
+    @property
     def has_floors(self) -> bool:
         """Whether it asks anything of a run without a baseline."""
         every = (self, *self.cells.values())

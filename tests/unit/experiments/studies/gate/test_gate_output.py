@@ -64,7 +64,7 @@ def test_reasons_stand_once_each_with_those_that_stop_first() -> None:
     assert list(reasons(verdict(UNSURE, SLOW, WORSE, UNSURE))) == [
         f"FAIL: {WORSE.why} (retrieval_recall of vanilla/dense).",
         "fail (warns only): worse (p95_seconds of vanilla/dense).",
-        f"inconclusive: {UNSURE.why} (answer_em of vanilla/dense, answer_em of vanilla/dense).",
+        f"inconclusive: {UNSURE.why} (answer_em of vanilla/dense and answer_em of vanilla/dense).",
     ]
 
 
