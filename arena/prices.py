@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice
 
 _LIST = "genai-prices"
+_UNLISTED = ("fake", "local")  # models of this process are sold by nobody
 _MILLION = 1_000_000
 _SECONDS_PER_HOUR = 3600
 
@@ -146,10 +147,12 @@ def _own_price(own: PriceConfig) -> Price | None:
 
 
 def _list_price(model: str, base_url: str | None, as_of: date) -> Price | None:
+    provider, _, name = model.partition(":")
+    if provider in _UNLISTED:  # the list is a big module to load
+        return None
     from genai_prices.data import providers
     from genai_prices.data_snapshot import DataSnapshot
 
-    provider, _, name = model.partition(":")
     listed = DataSnapshot(providers, from_auto_update=False)
     try:
         _, found = listed.find_provider_model(name, None, None if base_url else provider, base_url)

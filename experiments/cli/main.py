@@ -7,6 +7,7 @@ it prints could not be: nobody reads on, or the disk is full.
 
 from __future__ import annotations
 
+import gc
 import re
 import signal
 import sys
@@ -60,11 +61,17 @@ class _Stopped(BaseException):
     """Ctrl-C, SIGTERM or a closed terminal outside the asking of questions, which has its own, gentler handling."""
 
 
+_COLLECTED_AT = 10_000
+"""New objects at which Python looks for garbage, usually 700: of a command's, most are modules, which stay."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: what the user can mend, or stopped, becomes one message on stderr and exit code 2.
 
     A command goes on to its end when nobody takes what it prints, and says so then.
     """
+    if arguments is None:
+        gc.set_threshold(_COLLECTED_AT)
     with printing() as output:
         try:
             _run(arguments)
