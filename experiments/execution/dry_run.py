@@ -22,7 +22,7 @@ from pathlib import Path
 
 import anyio
 
-from arena.accounting import Account, account_run
+from arena.accounting import account_run
 from arena.config import BudgetConfig, JudgeConfig, LLMSettings, RunConfig
 from arena.errors import RunStoreError
 from arena.judges.judge import Judge
@@ -42,12 +42,12 @@ from experiments.execution.contestants import with_model
 from experiments.execution.equipment import embedder_of, language_model
 from experiments.execution.expectation import (
     Expectation,
+    Figures,
     ModelWork,
-    SumOfParts,
     Unembedding,
     from_probe,
     measured_seconds,
-    model_work,
+    sum_figures,
 )
 from experiments.execution.extras import second_corpus
 from experiments.execution.judging import judge_cell
@@ -57,7 +57,7 @@ from experiments.terminal.progress import Reporter
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeExpectation(SumOfParts):
+class JudgeExpectation:
     """What a judge by one metric is expected to take, over all cells and repeats."""
 
     metric: JudgeMetric
@@ -74,8 +74,8 @@ class JudgeExpectation(SumOfParts):
         return sum(one.n_questions for one in self.by_cell)
 
     @property
-    def parts(self) -> tuple[Expectation, ...]:
-        return self.by_cell
+    def figures(self) -> Figures:
+        return sum_figures([one.figures for one in self.by_cell])
 
 
 def expect_judging(
@@ -149,29 +149,20 @@ async def _ask(
     return calls
 
 
-@dataclass(frozen=True, slots=True)
-class PastAccount:
-    """The account of one cell of a finished run."""
-
-    run_id: str
-    n_questions: int
-    account: Account
-
-
 def past_accounts(
     runs_dir: Path,
     dataset_fingerprint: str,
     cells: AbstractSet[str],
     prices: PriceTable,
     context_tokens: int | None = None,
-) -> dict[str, PastAccount]:
-    """Cell key -> its account, at `prices`, in the last finished run on the same data that has it.
+) -> dict[str, Expectation]:
+    """Cell key -> what it took, at `prices`, in the last finished run on the same data that has it.
 
     A run that cannot be read is passed over; so is one under another `llm.context_tokens` than `context_tokens`, whose
     prompts were cut elsewhere, and a cell of which so many questions failed that its means are withheld: they stopped
     short, and took less than they should.
     """
-    found: dict[str, PastAccount] = {}
+    found: dict[str, Expectation] = {}
     for store in started_runs(runs_dir, finished=True, dataset=dataset_fingerprint):
         with suppress(RunStoreError):
             if (store.manifest()["config"].get("llm") or {}).get("context_tokens") != context_tokens:
@@ -181,9 +172,8 @@ def past_accounts(
             if not wanted:
                 continue
             books = account_run((record for record in store.records() if record.cell.key in wanted), prices)
-            found |= {
-                key: PastAccount(store.run_id, asked, books.of_cell(key)) for key, asked in books.n_questions.items()
-            }
+            for key, asked in books.n_questions.items():
+                found[key] = Expectation(books.cells[key], asked, asked, store.run_id, books.of_cell(key))
     return found
 
 
@@ -213,7 +203,7 @@ def _fake(settings: LLMSettings) -> LLMSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class DryRun(SumOfParts):
+class DryRun:
     """What a run of these cells, and a judge of their answers, are expected to take.
 
     `window`: tokens that prompts were fitted to, reply included; None: it is not known before the model is opened, and
@@ -233,8 +223,8 @@ class DryRun(SumOfParts):
         return sum_known(one.hours for one in self.work)
 
     @property
-    def parts(self) -> tuple[Expectation | JudgeExpectation, ...]:
-        return (*self.cells, *self.judging)
+    def figures(self) -> Figures:
+        return sum_figures([*(one.figures for one in self.cells), *(one.figures for one in self.judging)])
 
 
 def dry_run(config: RunConfig, reporter: Reporter, prepared: Prepared | None = None) -> DryRun:
@@ -258,13 +248,13 @@ def dry_run(config: RunConfig, reporter: Reporter, prepared: Prepared | None = N
     probed = _probe(prepared, unseen, reporter) if unseen else {}
     answers = {**probed}
     if config.judge is not None:
-        answers |= {key: _past_answers(config, one.run_id, key) for key, one in past.items()}
+        answers |= {key: _past_answers(config, str(one.origin), key) for key, one in past.items()}
     judging = expect_judging(prepared, answers, prices, reporter)
     found: list[Expectation] = []
     for one in prepared.contestants:
         key, cell, asked = one.cell.key, one.cell, len(one.questions)
         if key in past:
-            found.append(Expectation(cell, asked, past[key].n_questions, past[key].run_id, past[key].account))
+            found.append(replace(past[key], cell=cell, n_questions=asked))
         else:
             found.append(_from_records(cell, asked, probed.get(key, ()), prices, config.llm.max_tokens))
     work = _work(config, found, judging)
@@ -283,14 +273,13 @@ def _work(
     if config.judge is not None and judged:
         parts.append((str(judged[0].cell.llm), config.judge.llm, judged))
     paces = measured_seconds(config.runs_dir, {model for model, _, _ in parts})
-    return tuple(
-        model_work(model, settings, config, sum(one.calls for one in some), _tokens(some), paces.get(model))
-        for model, settings, some in parts
-    )
-
-
-def _tokens(cells: Sequence[Expectation]) -> float | None:
-    return sum_known(tokens for one in cells for tokens in (one.input_tokens, one.output_tokens))
+    work = []
+    for model, settings, some in parts:
+        figures = [one.figures for one in some]
+        tokens = sum_known(count for one in figures for count in (one.input_tokens, one.output_tokens))
+        calls = sum(one.calls for one in figures)
+        work.append(ModelWork(model, settings, config.concurrency, calls, tokens, paces.get(model)))
+    return tuple(work)
 
 
 def _past_answers(config: RunConfig, run_id: str, key: str) -> list[RunRecord]:

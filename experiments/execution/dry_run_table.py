@@ -13,9 +13,10 @@ from arena.leaderboard.cells import price_source
 from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, usd_text
 from arena.report.names import name_of, names_of
+from arena.types import sum_known
 from experiments.execution.budget import sample_size_note
-from experiments.execution.dry_run import DryRun, JudgeExpectation
-from experiments.execution.expectation import TOKENS_PER_WORD, Expectation, ModelWork, SumOfParts
+from experiments.execution.dry_run import DryRun
+from experiments.execution.expectation import TOKENS_PER_WORD, Expectation, Figures, ModelWork
 
 _PROBE = "probe"
 _NO_MODEL = "no model"
@@ -40,21 +41,21 @@ def dry_run_fields(dry: DryRun) -> dict[str, Any]:
                 "n_observed": one.n_observed,
                 "n_failed": len(one.failures),
                 "n_fitted": one.n_fitted,
-                **_figures(one),
+                **one.figures._asdict(),
             }
             for one in dry.cells
         ],
         "judging": [
             {
                 "metric": one.metric,
-                "llm": _judge_of(one),
+                "llm": one.by_cell[0].cell.llm if one.by_cell else None,
                 "n_verdicts": one.n_questions,
                 "n_observed": one.n_observed,
-                **_figures(one),
+                **one.figures._asdict(),
             }
             for one in dry.judging
         ],
-        "total": {**_figures(dry), "hours": dry.hours},
+        "total": {**dry.figures._asdict(), "hours": dry.hours},
         "work": [
             {
                 "llm": one.model,
@@ -79,15 +80,15 @@ def dry_run_table(dry: DryRun) -> Table:
         table.add_column(heading, justify="right")
     table.add_column("from")
     for one, named in zip(dry.cells, names, strict=True):
-        table.add_row(*map(Text, (*named, f"{one.n_questions:,}", *_texts(one), _from(one))))
+        table.add_row(*map(Text, (*named, f"{one.n_questions:,}", *_texts(one.figures), _from(one))))
     blank = [""] * (len(headings) - 1)
     for number, judged in enumerate(dry.judging):
         if number == 0:
             table.add_section()
         origin = f"{_PROBE}, n = {judged.n_observed}"
-        table.add_row(f"judge: {judged.metric}", *blank, "", *_texts(judged), origin)
+        table.add_row(f"judge: {judged.metric}", *blank, "", *_texts(judged.figures), origin)
     table.add_section()
-    table.add_row("all", *blank, f"{sum(one.n_questions for one in dry.cells):,}", *_texts(dry), "")
+    table.add_row("all", *blank, f"{sum(one.n_questions for one in dry.cells):,}", *_texts(dry.figures), "")
     return table
 
 
@@ -119,7 +120,7 @@ def dry_run_notes(dry: DryRun) -> Iterator[str]:
     unpriced = sorted({repr(one.cell.llm) for one in every if one.account.unpriced_calls})
     if unpriced:
         yield f"No price is known for {', '.join(unpriced)}: give one under `prices` in the config."
-    elif dry.usd is None:
+    elif dry.figures.usd is None:
         yield "USD is unknown where a model is paid by the hour and none of its calls was measured yet."
     yield from map(_hours_note, dry.work)
     yield from _over_budget(dry)
@@ -162,12 +163,12 @@ def _hours_note(work: ModelWork) -> str:
 
 
 def _over_budget(dry: DryRun) -> Iterator[str]:
-    max_usd, max_tokens = dry.budget.max_usd, dry.budget.max_tokens
-    tokens = None if dry.input_tokens is None or dry.output_tokens is None else dry.input_tokens + dry.output_tokens
-    if max_usd is not None and dry.usd is not None and dry.usd > max_usd:
-        yield f"This is more than budget.max_usd {max_usd:g}: the run would stop before its end."
-    if max_tokens is not None and tokens is not None and tokens > max_tokens:
-        yield f"This is more than budget.max_tokens {max_tokens:,}: the run would stop before its end."
+    most, expected = dry.budget, dry.figures
+    tokens = sum_known([expected.input_tokens, expected.output_tokens])
+    if most.max_usd is not None and expected.usd is not None and expected.usd > most.max_usd:
+        yield f"This is more than budget.max_usd {most.max_usd:g}: the run would stop before its end."
+    if most.max_tokens is not None and tokens is not None and tokens > most.max_tokens:
+        yield f"This is more than budget.max_tokens {most.max_tokens:,}: the run would stop before its end."
 
 
 def _source(one: Expectation) -> str:
@@ -181,21 +182,7 @@ def _from(one: Expectation) -> str:
     return source if source == _NO_MODEL else f"{source} {one.origin or ''}, n = {one.n_observed}".replace(" ,", ",")
 
 
-def _judge_of(one: JudgeExpectation) -> str | None:
-    return one.by_cell[0].cell.llm if one.by_cell else None
-
-
-def _figures(of: Expectation | SumOfParts) -> dict[str, float | None]:
-    return {
-        "calls": of.calls,
-        "input_tokens": of.input_tokens,
-        "output_tokens": of.output_tokens,
-        "usd": of.usd,
-        "usd_with_full_replies": of.usd_with_full_replies,
-    }
-
-
-def _texts(of: Expectation | SumOfParts) -> tuple[str, ...]:
+def _texts(of: Figures) -> tuple[str, ...]:
     counts = (of.calls, of.input_tokens, of.output_tokens)
     money = (of.usd, of.usd_with_full_replies)
     return (*(UNDEFINED if n is None else f"{n:,.0f}" for n in counts), *(usd_text(usd) for usd in money))

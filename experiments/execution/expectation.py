@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from arena.accounting import Account, account_of, add_up
-from arena.config import LLMSettings, RunConfig
+from arena.config import LLMSettings
 from arena.errors import RunStoreError, StrategyError
 from arena.llm.providers import is_fake
 from arena.prices import PriceTable
@@ -42,6 +42,22 @@ TOKENS_PER_WORD = 1.5
 Measured: 1.3 on paragraphs of MuSiQue (30,000 WordPieces), 1.55 on whole prompts over the fictional world, whose names
 are in no dictionary (SmolLM2, its chat template counted).
 """
+
+
+class Figures(NamedTuple):
+    """What calls take, None = unknown. `usd_with_full_replies`: were every reply at its limit; in the past, `usd`."""
+
+    calls: float
+    input_tokens: float | None
+    output_tokens: float | None
+    usd: float | None
+    usd_with_full_replies: float | None
+
+
+def sum_figures(parts: Sequence[Figures]) -> Figures:
+    """The sums; one is None when any part of it is unknown."""
+    others = (sum_known(part[place] for part in parts) for place in range(1, len(Figures._fields)))
+    return Figures(sum(part.calls for part in parts), *others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +80,12 @@ class Expectation:
     n_fitted: int | None = None
 
     @property
-    def calls(self) -> float:
-        """Calls on all questions; `input_tokens`, `output_tokens` and `usd` likewise, None = unknown."""
-        return self._scaled(self.account.whole.calls) or 0.0
-
-    @property
-    def input_tokens(self) -> float | None:
-        return self._scaled(self.account.whole.input_tokens.value)
-
-    @property
-    def output_tokens(self) -> float | None:
-        return self._scaled(self.account.whole.output_tokens.value)
-
-    @property
-    def usd(self) -> float | None:
-        return self._scaled(self.account.whole.usd.value)
-
-    @property
-    def usd_with_full_replies(self) -> float | None:
-        """The cost with every reply at its limit; that of a past run is what it was."""
-        return self.usd if self.origin else self._scaled(self.full_usd)
+    def figures(self) -> Figures:
+        """On all questions."""
+        whole = self.account.whole
+        full_usd = whole.usd.value if self.origin else self.full_usd
+        others = (whole.input_tokens.value, whole.output_tokens.value, whole.usd.value, full_usd)
+        return Figures(self._scaled(whole.calls) or 0.0, *map(self._scaled, others))
 
     def _scaled(self, observed: float | None) -> float | None:
         if observed is None:
@@ -104,36 +106,6 @@ def from_probe(
     account = add_up(account_of([_as_asked(call, cell)], cell, prices) for call in calls)
     full = account_of([_as_asked(call, cell, written=max_tokens) for call in calls], cell, prices)
     return Expectation(cell, n_questions, n_observed, None, account, full.whole.usd.value, failures)
-
-
-class SumOfParts:
-    """The sums over `parts`; a sum is None when any part of it is unknown."""
-
-    __slots__ = ()
-
-    @property
-    def parts(self) -> Sequence[Expectation | SumOfParts]:
-        raise NotImplementedError
-
-    @property
-    def calls(self) -> float:
-        return sum(one.calls for one in self.parts)
-
-    @property
-    def input_tokens(self) -> float | None:
-        return sum_known(one.input_tokens for one in self.parts)
-
-    @property
-    def output_tokens(self) -> float | None:
-        return sum_known(one.output_tokens for one in self.parts)
-
-    @property
-    def usd(self) -> float | None:
-        return sum_known(one.usd for one in self.parts)
-
-    @property
-    def usd_with_full_replies(self) -> float | None:
-        return sum_known(one.usd_with_full_replies for one in self.parts)
 
 
 def _as_asked(call: LLMCall, cell: Cell, written: int | None = None) -> LLMCall:
@@ -174,15 +146,20 @@ class SecondsPerCall:
 
 @dataclass(frozen=True, slots=True)
 class ModelWork:
-    """Calls to be made of one model. `tokens` None: unknown; `seconds_per_call` None: unknown."""
+    """Calls to be made of one model, under its `settings`. `tokens` None: unknown; `seconds_per_call` None: unknown."""
 
     model: str
+    settings: LLMSettings
+    questions_at_once: int
     calls: float
     tokens: float | None
-    at_once: int
     seconds_per_call: SecondsPerCall | None
-    requests_per_minute: float | None = None
-    tokens_per_minute: int | None = None
+
+    @property
+    def at_once(self) -> int:
+        """Calls in flight. A question makes its calls one after another or a few at a time."""
+        usual = _LOCAL_AT_ONCE if self.model.startswith("local:") else _USUAL_AT_ONCE
+        return min(self.settings.concurrency or usual, self.questions_at_once)
 
     @property
     def hours(self) -> float | None:
@@ -194,32 +171,11 @@ class ModelWork:
     def hours_at(self, seconds: float) -> float:
         """The hours if a call took so long."""
         bounds = [self.calls * seconds / self.at_once / _HOUR]
-        if self.requests_per_minute:
-            bounds.append(self.calls / self.requests_per_minute / 60)
-        if self.tokens_per_minute and self.tokens is not None:
-            bounds.append(self.tokens / self.tokens_per_minute / 60)
+        if self.settings.requests_per_minute:
+            bounds.append(self.calls / self.settings.requests_per_minute / 60)
+        if self.settings.tokens_per_minute and self.tokens is not None:
+            bounds.append(self.tokens / self.settings.tokens_per_minute / 60)
         return max(bounds)
-
-
-def model_work(
-    model: str,
-    settings: LLMSettings,
-    config: RunConfig,
-    calls: float,
-    tokens: float | None,
-    seconds_per_call: SecondsPerCall | None,
-) -> ModelWork:
-    """The work of a model under its settings. A question makes its calls one after another or a few at a time."""
-    usual = _LOCAL_AT_ONCE if model.startswith("local:") else _USUAL_AT_ONCE
-    return ModelWork(
-        model,
-        calls,
-        tokens,
-        min(settings.concurrency or usual, config.concurrency),
-        seconds_per_call,
-        settings.requests_per_minute,
-        settings.tokens_per_minute,
-    )
 
 
 def measured_seconds(runs_dir: Path, models: AbstractSet[str]) -> dict[str, SecondsPerCall]:

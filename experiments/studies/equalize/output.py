@@ -208,10 +208,11 @@ def _bounds(
 
 def _per_question(expected: Expectation) -> Mapping[Unit, float | None]:
     """Calls, tokens and dollars, None = unknown."""
+    figures = expected.figures
     amounts: Mapping[Unit, float | None] = {
-        "calls": expected.calls,
-        "tokens": sum_known([expected.input_tokens, expected.output_tokens]),
-        "usd": expected.usd,
+        "calls": figures.calls,
+        "tokens": sum_known([figures.input_tokens, figures.output_tokens]),
+        "usd": figures.usd,
     }
     n = expected.n_questions
     return {unit: None if amount is None or not n else amount / n for unit, amount in amounts.items()}

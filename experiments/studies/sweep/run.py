@@ -19,7 +19,7 @@ from arena.store import FINISHED, RECORDS, VERDICTS, RunStore, key_of
 from arena.store.journal import RECORD_LINES, VERDICT_LINES, LineFormat, encode, scan
 from arena.types import Answer, Cell, Retrieval, RunRecord, ShownDocument, sum_known
 from experiments.execution.dry_run import dry_run
-from experiments.execution.expectation import Expectation
+from experiments.execution.expectation import Figures
 from experiments.execution.identity import line_fingerprints
 from experiments.execution.manifest import library_versions, new_manifest
 from experiments.execution.prepare import Prepared
@@ -346,7 +346,7 @@ def _expect(
 ) -> ExpectedPoint:
     status = str(folder.store(point.name).manifest()["status"]) if folder.has(point.name) else NEW
     writing = any(cell.planned.cell.llm for cell in there.cells if cell.planned.cell.key in there.measured)
-    costs: Mapping[str, Expectation] = {}
+    costs: Mapping[str, Figures] = {}
     judging: float | None = 0.0
     if writing and status != FINISHED:
         costs, judging = _costs(prepared, point, there.measured, folder, reporter)
@@ -365,13 +365,16 @@ def _expect(
 
 def _costs(
     prepared: Prepared, point: SweepPoint, asked: frozenset[str], folder: SweepFolder, reporter: Reporter
-) -> tuple[dict[str, Expectation], float | None]:
+) -> tuple[dict[str, Figures], float | None]:
     """Cell key -> what asking it would take; and dollars of judging the answers of those cells."""
     # What runs beside the sweep used is known; once it is begun, what its own points used.
     runs = folder.path if folder.path.exists() else folder.path.parent
     dry = dry_run(point.config.model_copy(update={"runs_dir": runs}), reporter, prepared)
     writing = [one.cell.key for one in dry.cells if one.cell.llm is not None]
     judging = sum_known(
-        one.usd for metric in dry.judging for key, one in zip(writing, metric.by_cell, strict=True) if key in asked
+        one.figures.usd
+        for metric in dry.judging
+        for key, one in zip(writing, metric.by_cell, strict=True)
+        if key in asked
     )
-    return {one.cell.key: one for one in dry.cells if one.cell.key in asked}, judging
+    return {one.cell.key: one.figures for one in dry.cells if one.cell.key in asked}, judging

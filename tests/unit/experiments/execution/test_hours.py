@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.config import LLMSettings, RunConfig
+from arena.config import LLMSettings
 from arena.types import RunRecord
-from experiments.execution.expectation import ModelWork, SecondsPerCall, measured_seconds, model_work
+from experiments.execution.expectation import ModelWork, SecondsPerCall, measured_seconds
 from tests.samples import answered, call, small_dataset
 from tests.unit.experiments.made_runs import made_run
 
@@ -16,17 +16,20 @@ PACE = SecondsPerCall(3.0, 100, "r1")
 
 
 def test_hours_are_calls_at_the_measured_pace_over_those_in_flight() -> None:
-    assert ModelWork(MODEL, 9600, None, 8, PACE).hours == pytest.approx(1.0)
-    assert ModelWork(MODEL, 9600, None, 8, None).hours is None
-    assert ModelWork(MODEL, 9600, None, 8, None).hours_at(6.0) == pytest.approx(2.0)
-    assert ModelWork(MODEL, 0, None, 8, None).hours == 0.0
-    assert ModelWork("fake:", 9600, None, 8, None).hours == 0.0
+    work = ModelWork(MODEL, LLMSettings(model=MODEL), 8, 9600, None, PACE)
+    assert work.hours == pytest.approx(1.0)
+    unmeasured = replace(work, seconds_per_call=None)
+    assert unmeasured.hours is None
+    assert unmeasured.hours_at(6.0) == pytest.approx(2.0)
+    assert replace(unmeasured, calls=0).hours == 0.0
+    assert replace(unmeasured, model="fake:").hours == 0.0
 
 
 def test_a_limit_of_the_provider_that_is_slower_decides() -> None:
-    work = ModelWork(MODEL, 9600, 1_200_000, 8, PACE, requests_per_minute=40.0, tokens_per_minute=100_000)
+    limited = LLMSettings(model=MODEL, requests_per_minute=40.0, tokens_per_minute=100_000)
+    work = ModelWork(MODEL, limited, 8, 9600, 1_200_000, PACE)
     assert work.hours == pytest.approx(4.0)
-    by_tokens = replace(work, requests_per_minute=None, tokens_per_minute=2_000)
+    by_tokens = replace(work, settings=LLMSettings(model=MODEL, tokens_per_minute=2_000))
     assert by_tokens.hours == pytest.approx(10.0)
     assert replace(by_tokens, tokens=None).hours == pytest.approx(1.0)
 
@@ -39,8 +42,7 @@ def test_no_more_calls_are_in_flight_than_settings_let(
     model: str, concurrency: int | None, questions: int, at_once: int
 ) -> None:
     settings = LLMSettings(model=model, concurrency=concurrency)
-    work = model_work(model, settings, RunConfig(concurrency=questions), 10, None, None)
-    assert work.at_once == at_once
+    assert ModelWork(model, settings, questions, 10, None, None).at_once == at_once
 
 
 def test_a_pace_is_that_of_the_last_finished_run_that_asked_the_model(tmp_path: Path) -> None:

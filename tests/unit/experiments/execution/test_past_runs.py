@@ -35,7 +35,7 @@ def test_each_cell_is_taken_from_the_last_run_that_has_it(dataset: Dataset, tmp_
     finished(tmp_path / "old", dataset, both, started="2026-01-01T00:00:00+00:00")
     finished(tmp_path / "new", dataset, both[:1], started="2026-01-02T00:00:00+00:00")
     past = past_accounts(tmp_path, dataset.fingerprint, {VANILLA.key, IRCOT.key, "other"}, PRICES)
-    assert {key: (one.run_id, one.n_questions) for key, one in past.items()} == {
+    assert {key: (one.origin, one.n_observed) for key, one in past.items()} == {
         VANILLA.key: ("new", 1),
         IRCOT.key: ("old", 1),
     }
@@ -52,7 +52,7 @@ def test_unfinished_runs_other_data_and_damaged_folders_are_passed_over(dataset:
     assert past_accounts(tmp_path, dataset.fingerprint, {VANILLA.key}, PRICES) == {}
     finished(tmp_path / "good", dataset, records, started="2026-01-01T00:00:00+00:00")
     assert past_accounts(tmp_path, "ds_other", {VANILLA.key}, PRICES) == {}
-    assert past_accounts(tmp_path, dataset.fingerprint, {VANILLA.key}, PRICES)[VANILLA.key].run_id == "good"
+    assert past_accounts(tmp_path, dataset.fingerprint, {VANILLA.key}, PRICES)[VANILLA.key].origin == "good"
 
 
 def test_a_cell_that_failed_says_nothing(dataset: Dataset, tmp_path: Path) -> None:
