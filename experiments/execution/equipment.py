@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.config import LLMSettings, RerankConfig, RunConfig, cache_dir, cache_folder, fingerprint, qdrant_key
 from arena.errors import UnknownNameError
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from indexing.files import Progress
     from indexing.late import LateModels
     from indexing.manifest import IndexManifest
-    from indexing.opening import Index, IndexPlan
-    from indexing.retriever import IndexRetriever, OpenRetriever
+    from indexing.opening import Index
+    from indexing.retriever import OpenRetriever
     from strategies import Variant
 
 
@@ -144,22 +143,6 @@ def embedder_of(
         )
 
 
-def late_models() -> LateModels:
-    """For the models of a run, but its embedder: those known from before are not opened until they are asked."""
-    from indexing.late import LateModels
-
-    return LateModels(cache_dir() / "models")
-
-
-def _open_reranker(
-    settings: RerankConfig, embedder: IndexEmbedder, reporter: Reporter, late: LateModels, index: Index | None = None
-) -> Reranker:
-    from indexing.rerank.opening import open_reranker
-
-    with downloading(settings.model, reporter) as progress:
-        return open_reranker(settings, embedder, weights_root(), progress, index=index, late=late)
-
-
 def engine_of(config: RunConfig) -> EngineSettings:
     """Which engine holds the index, and where."""
     index = config.index
@@ -184,7 +167,7 @@ def model_tokenizer(config: RunConfig) -> ModelTokenizer:
     return ModelTokenizer(folder)
 
 
-def ready_equipment(
+def open_equipment(
     config: RunConfig,
     dataset: Dataset,
     reporter: Reporter,
@@ -192,152 +175,129 @@ def ready_equipment(
     rerank: bool,
     variants: Sequence[Variant] = (),
     queries: Iterable[str] = (),
+    dry: bool = False,
 ) -> Equipment:
     """The index of the dataset's corpus, opened if it exists, else embedded and built; with a reranker if asked.
 
     With whatever else the settings of `variants` ask for: another index or a search tool, trained judges of passages
     and of questions.
     What can be refused is refused before anything is embedded. `queries`: what the index will be asked first.
+
+    `dry`: for a dry run, indexes are planned and counted, and nothing is embedded or built. Identities are those of the
+    run itself. Nothing reranks; passages are found by shared words.
     """
+    from experiments.execution.expectation import Unembedding
     from experiments.execution.extras import open_evaluators, open_routers
-    from indexing.rerank.opening import LATE_INTERACTION
+    from indexing.late import LateModels
 
     second = second_corpus(config, variants, dataset.documents)
     live = live_search(config, variants, reporter)
     settings = config.rerank
-    embedder = embedder_of(config, reporter, queries=queries)
-    models = Lock()
-    late = late_models()
-    opened = partial(_open_reranker, embedder=embedder, reporter=reporter, late=late)
-    evaluators = open_evaluators(variants, settings, opened, late)
-    routers = open_routers(variants, embedder, models, settings.devices, late)
-    reranker, reranking = None, None
-    if rerank and settings.model != LATE_INTERACTION:
-        reranker = opened(settings)
-        reranking = _reranking(settings, reranker)
-    index = ready_index(config, dataset.documents, embedder, reporter)
-    if rerank and reranker is None:  # late interaction may read the index's own token vectors
-        reranker = opened(settings, index=index)
-        reranking = _reranking(settings, reranker)
-    facts = _facts(config, dataset, index.manifest, embedder, reporter)
-    elsewhere, second_facts = None, None
-    if second is not None:
-        retriever, second_facts = _second(config, second, embedder, reranker, opened, models, reporter)
-        elsewhere = SecondIndex(retriever, second.fingerprint)
+    embedder = embedder_of(config, reporter, cached=not dry, queries=queries)
+    late = LateModels(cache_dir() / "models")
+    make = _Workshop(config, reporter, Unembedding(embedder) if dry else embedder, late, dry)
+    evaluators = open_evaluators(variants, settings, make.reranker, late)
+    routers = open_routers(variants, make.embedder, make.models, settings.devices, late)
+    first = make.index(dataset, rerank=rerank)
+    reranking = _reranking(settings, first.reranker) if first.reranker is not None else None
+    other = make.index(second, rerank=rerank, reranker=first.reranker) if second is not None else None
     return Equipment(
-        _retriever(index, embedder, reranker, models),
-        _index_identity(index.manifest),
-        facts,
+        first.retriever,
+        first.identity,
+        first.facts,
         reranking,
-        ExternalSources(elsewhere, live),
+        ExternalSources(SecondIndex(other.retriever, second.fingerprint) if second and other else None, live),
         evaluators,
         routers,
-        second_facts,
-        late,
+        other.facts if other else None,
+        None if dry else late,
     )
 
 
-def planned_equipment(
-    config: RunConfig, dataset: Dataset, reporter: Reporter, *, rerank: bool, variants: Sequence[Variant] = ()
-) -> Equipment:
-    """As `ready_equipment`, for a dry run: indexes are planned and counted, and nothing is embedded or built.
+class _Opened(NamedTuple):
+    """An index with its identity, facts about it, and what reranks its hits (None: nothing)."""
 
-    Identities are those of the run itself. Nothing reranks; passages are found by shared words.
+    retriever: OpenRetriever
+    identity: dict[str, Any]
+    facts: dict[str, Any]
+    reranker: Reranker | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Workshop:
+    """What the indexes and rerankers of one run are made with. `models` is held while one of its models works.
+
+    `late`: models, all but the embedder, that are known from before are not opened until they are asked.
     """
-    from experiments.execution.expectation import PlannedRetriever, Unembedding
-    from experiments.execution.extras import open_evaluators, open_routers
 
-    second = second_corpus(config, variants, dataset.documents)
-    live = live_search(config, variants, reporter)
-    settings = config.rerank
-    embedder = Unembedding(embedder_of(config, reporter, cached=False))
-    late = late_models()
-    opened = partial(_open_reranker, embedder=embedder, reporter=reporter, late=late)
-    evaluators = open_evaluators(variants, settings, opened, late)
-    routers = open_routers(variants, embedder, Lock(), settings.devices, late)
-    plan, identity, facts = _planned(config, dataset, embedder, reporter)
-    reranking = _reranking(settings, opened(settings)) if rerank else None
-    elsewhere, second_facts = None, None
-    if second is not None:
-        other, _, second_facts = _planned(config, second, embedder, reporter)
-        elsewhere = SecondIndex(PlannedRetriever(other), second.fingerprint)
-    sources = ExternalSources(elsewhere, live)
-    return Equipment(PlannedRetriever(plan), identity, facts, reranking, sources, evaluators, routers, second_facts)
+    config: RunConfig
+    reporter: Reporter
+    embedder: IndexEmbedder
+    late: LateModels
+    dry: bool
+    models: Lock = field(default_factory=Lock)
 
+    def reranker(self, settings: RerankConfig, index: Index | None = None) -> Reranker:
+        """The reranker of these settings, which may read what the index stores."""
+        from indexing.rerank.opening import open_reranker
 
-def _planned(
-    config: RunConfig, dataset: Dataset, embedder: IndexEmbedder, reporter: Reporter
-) -> tuple[IndexPlan, dict[str, Any], dict[str, Any]]:
-    """An index as it would be, its identity, and facts about it; one that is there already tells more of itself."""
-    from arena.errors import IndexMismatchError
-    from experiments.execution.expectation import counted
-    from indexing.manifest import read_manifest
-    from indexing.opening import plan_index
+        with downloading(settings.model, self.reporter) as progress:
+            return open_reranker(settings, self.embedder, weights_root(), progress, index=index, late=self.late)
 
-    plan = plan_index(dataset.documents, embedder, engine_of(config), chunking_of(config))
-    try:
-        manifest = read_manifest(index_root() / plan.folder_name)
-    except IndexMismatchError:
-        return (
-            plan,
-            plan.identity.model_dump(mode="json"),
-            _with_advice(counted(plan, embedder), config, dataset, embedder, reporter),
-        )
-    return plan, _index_identity(manifest), _facts(config, dataset, manifest, embedder, reporter)
+    def index(self, dataset: Dataset, *, rerank: bool, reranker: Reranker | None = None) -> _Opened:
+        """The index of a corpus. `reranker`: that of another index of the run, to be shared (None: there is none)."""
+        from indexing.rerank.opening import LATE_INTERACTION
+        from indexing.retriever import IndexRetriever
 
+        settings = self.config.rerank
+        of_index = settings.model == LATE_INTERACTION and not self.dry  # it may read the index's own token vectors
+        if rerank and reranker is None and not of_index:
+            reranker = self.reranker(settings)
+        if self.dry:
+            return self._planned(dataset, reranker)
+        index = ready_index(self.config, dataset.documents, self.embedder, self.reporter)
+        if rerank and of_index:
+            reranker = self.reranker(settings, index)
+        retriever = IndexRetriever(index, self.embedder, reranker, models=self.models)
+        return _Opened(retriever, _index_identity(index.manifest), self._facts(dataset, index.manifest), reranker)
 
-def _second(
-    config: RunConfig,
-    dataset: Dataset,
-    embedder: IndexEmbedder,
-    reranker: Reranker | None,
-    opened: Callable[..., Reranker],
-    models: Lock,
-    reporter: Reporter,
-) -> tuple[IndexRetriever, dict[str, Any]]:
-    """A retriever over another corpus, made like the first one and of the same models; and facts about its index."""
-    from indexing.rerank.opening import LATE_INTERACTION
+    def _planned(self, dataset: Dataset, reranker: Reranker | None) -> _Opened:
+        """An index as it would be; one that is there already tells more of itself."""
+        from arena.errors import IndexMismatchError
+        from experiments.execution.expectation import PlannedRetriever, counted
+        from indexing.manifest import read_manifest
+        from indexing.opening import plan_index
 
-    settings = config.rerank
-    index = ready_index(config, dataset.documents, embedder, reporter)
-    if reranker is not None and settings.model == LATE_INTERACTION:
-        reranker = opened(settings, index=index)
-    facts = _facts(config, dataset, index.manifest, embedder, reporter)
-    return _retriever(index, embedder, reranker, models), facts
+        plan = plan_index(dataset.documents, self.embedder, engine_of(self.config), chunking_of(self.config))
+        try:
+            manifest = read_manifest(index_root() / plan.folder_name)
+        except IndexMismatchError:
+            identity, facts = plan.identity.model_dump(mode="json"), counted(plan, self.embedder)
+            return _Opened(PlannedRetriever(plan), identity, self._advised(dataset, facts), reranker)
+        return _Opened(PlannedRetriever(plan), _index_identity(manifest), self._facts(dataset, manifest), reranker)
 
+    def _facts(self, dataset: Dataset, manifest: IndexManifest) -> dict[str, Any]:
+        """What a run's manifest keeps of an index."""
+        recall = manifest.recall_at_10
+        if recall is not None:
+            self.reporter.say(f"approximate search in {dataset.name}: recall@10 against exact search is {recall:.3f}")
+        return self._advised(dataset, manifest.model_dump(mode="json", exclude={"identity", "files"}))
 
-def _retriever(index: Index, embedder: IndexEmbedder, reranker: Reranker | None, models: Lock) -> IndexRetriever:
-    from indexing.retriever import IndexRetriever
+    def _advised(self, dataset: Dataset, facts: dict[str, Any]) -> dict[str, Any]:
+        """`facts`, with what would fit where passages are cut off: a warning of the leaderboard, which is said too."""
+        from indexing.chunking import longest_that_fit
 
-    return IndexRetriever(index, embedder, reranker, models=models)
-
-
-def _facts(
-    config: RunConfig, dataset: Dataset, manifest: IndexManifest, embedder: IndexEmbedder, reporter: Reporter
-) -> dict[str, Any]:
-    """What a run's manifest keeps of an index."""
-    facts: dict[str, Any] = manifest.model_dump(mode="json", exclude={"identity", "files"})
-    if manifest.recall_at_10 is not None:
-        reporter.say(
-            f"approximate search in {dataset.name}: recall@10 against exact search is {manifest.recall_at_10:.3f}"
-        )
-    return _with_advice(facts, config, dataset, embedder, reporter)
-
-
-def _with_advice(
-    facts: dict[str, Any], config: RunConfig, dataset: Dataset, embedder: IndexEmbedder, reporter: Reporter
-) -> dict[str, Any]:
-    """`facts`, with what would fit where passages are cut off: a warning of the leaderboard, which is said now too."""
-    from indexing.chunking import longest_that_fit
-
-    limit = embedder.identity.get("max_length_tokens")
-    if facts["truncated_passages"]:
-        if isinstance(limit, int):
-            tokenizer = model_tokenizer(config)
-            facts["fits_tokens"] = longest_that_fit(dataset.documents, tokenizer, embedder.count_truncated, limit)
-        told = index_of(facts, dataset.name, dict(embedder.identity), config.chunking.tokens)
-        reporter.warn(truncation_statement(told))
-    return facts
+        identity = self.embedder.identity
+        limit = identity.get("max_length_tokens")
+        if facts["truncated_passages"]:
+            if isinstance(limit, int):
+                fits = longest_that_fit(
+                    dataset.documents, model_tokenizer(self.config), self.embedder.count_truncated, limit
+                )
+                facts["fits_tokens"] = fits
+            told = index_of(facts, dataset.name, dict(identity), self.config.chunking.tokens)
+            self.reporter.warn(truncation_statement(told))
+        return facts
 
 
 def ready_index(

@@ -17,7 +17,7 @@ from arena.runner import Contestant
 from arena.types import Purpose
 from experiments.execution.budget import check_budget, price_table, reply_cache
 from experiments.execution.contestants import Entries, contestants, read_entries, with_model
-from experiments.execution.equipment import Equipment, check_model, language_model, planned_equipment, ready_equipment
+from experiments.execution.equipment import Equipment, check_model, language_model, open_equipment
 from experiments.execution.identity import identity
 from experiments.execution.process import now, unknown_groups
 from experiments.terminal.progress import Reporter
@@ -57,7 +57,7 @@ def prepare(config: RunConfig, reporter: Reporter, *, dry: bool = False, shard: 
         config: what to make ready.
         reporter: who hears of downloads and of the index.
         dry: nothing will be asked of the configured model, whose weights and price are not needed; nothing is embedded
-            and no index is opened or built (`planned_equipment`).
+            and no index is opened or built (`open_equipment`).
         shard: the share of the questions that this process asks (None: all).
     """
     for text in unknown_groups(entry_points().groups):
@@ -76,11 +76,15 @@ def prepare(config: RunConfig, reporter: Reporter, *, dry: bool = False, shard: 
         content_sha256 = model_sha256(config.llm, lambda name: language_model(name, reporter))
     equipment = None
     if entries.needs_index:
-        wanted: dict[str, Any] = {"rerank": entries.needs_reranker, "variants": entries.variants}
-        if dry:
-            equipment = planned_equipment(config, entries.dataset, reporter, **wanted)
-        else:
-            equipment = ready_equipment(config, entries.dataset, reporter, queries=entries.index_queries, **wanted)
+        equipment = open_equipment(
+            config,
+            entries.dataset,
+            reporter,
+            rerank=entries.needs_reranker,
+            variants=entries.variants,
+            queries=() if dry else entries.index_queries,
+            dry=dry,
+        )
     competing = contestants(config, entries, equipment)
     asked = _share(competing, shard)
     fields = identity(config, entries, equipment, content_sha256)
