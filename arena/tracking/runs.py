@@ -17,7 +17,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from arena.leaderboard.build import CellSummary, Leaderboard
@@ -179,11 +178,10 @@ class Copies:
     stale: tuple[str, ...]
 
 
-def find_copies(server: Server, run: FinishedRun) -> Copies:
-    """All copies of `run` that are not deleted."""
-    found = list(runs_of(server, run.key))
-    cells = len(run.board.cells)
-    whole = next((one.info.run_id for one in found if is_whole(one, found, run.digest, cells)), None)
+def find_copies(server: Server, key: str, digest: str, cells: int) -> Copies:
+    """All copies of `key` that are not deleted; `digest` and number of `cells` tell a whole one."""
+    found = list(_runs_of(server, key))
+    whole = next((one.info.run_id for one in found if _is_whole(one, found, digest, cells)), None)
     stale = [one for one in found if whole is None or whole not in (one.info.run_id, one.data.tags.get(PARENT_TAG))]
     return Copies(whole, tuple(one.info.run_id for one in stale))
 
@@ -197,13 +195,13 @@ def delete_copies(server: Server, run_ids: Sequence[str]) -> None:
         server.client.delete_run(run_id)
 
 
-def is_whole(parent: Any, found: Sequence[Any], digest: str, cells: int) -> bool:
+def _is_whole(parent: Any, found: Sequence[Any], digest: str, cells: int) -> bool:
     """Whether `parent` is a copy of just this content and all its cells are among `found`."""
     children = sum(one.data.tags.get(PARENT_TAG) == parent.info.run_id for one in found)
     return bool(parent.data.tags.get(CONTENT_TAG) == digest) and children == cells
 
 
-def runs_of(server: Server, key: str) -> Iterator[Any]:
+def _runs_of(server: Server, key: str) -> Iterator[Any]:
     """Every run in MLflow that is tagged as a part of the copy of `key`, page by page."""
     token = None
     while True:
@@ -293,23 +291,24 @@ _TABLE = "questions.json"
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenTraces:
+class Written:
     """`traces`: how many; `notes`: what could not be written as it should, and why."""
 
     parent_id: str
-    traces: int
-    notes: tuple[str, ...]
+    traces: int = 0
+    notes: tuple[str, ...] = ()
 
 
-def write_runs(server: Server, run: FinishedRun) -> WrittenTraces:
+def write_runs(server: Server, run: FinishedRun) -> Written:
     """Write everything of `run`; the tag that makes it whole comes last."""
     client, table, texts = server.client, question_table(run.store), texts_of(run)
-    parent = _new_run(server, run, run_tags(run))
+    parent = new_run(server, run_tags(run), run.started_ms)
     children: dict[str, str] = {}
     for cell in run.board.cells:
-        children[cell.cell] = _new_run(server, run, cell_tags(run, cell, parent))
-        settings = {"strategy": cell.strategy, "retrieval_mode": cell.retrieval_mode, "llm": cell.llm}
-        _log(client, children[cell.cell], run, settings | _more_settings(cell), cell_figures(cell))
+        children[cell.cell] = new_run(server, cell_tags(run, cell, parent), run.started_ms)
+        names = ("strategy", "retrieval_mode", "llm", "fidelity_tier", "cell")
+        settings = {name: getattr(cell, name) for name in names} | dict(cell.params)
+        _log(client, children[cell.cell], run, settings, cell_figures(cell))
         _log_table(client, children[cell.cell], table.of_cell(cell.cell, texts))
     _log(client, parent, run, run.manifest["config"], run_figures(run.board))
     for path in run.files:
@@ -319,45 +318,41 @@ def write_runs(server: Server, run: FinishedRun) -> WrittenTraces:
         client.set_terminated(child, end_time=run.finished_ms)
     client.set_terminated(parent, end_time=run.finished_ms)
     client.set_tag(parent, CONTENT_TAG, run.digest)
-    return WrittenTraces(parent, traces, (texts.note,) if texts.note else ())
+    return Written(parent, traces, (texts.note,) if texts.note else ())
 
 
-def _new_run(server: Server, run: FinishedRun, tags: Mapping[str, str]) -> str:
+def new_run(server: Server, tags: Mapping[str, str], start_ms: int) -> str:
+    """Begin a run with those of `tags` that say something, which name it; its id. `start_ms`: of the Unix epoch."""
     given = {name: value for name, value in tags.items() if value}
-    created = server.client.create_run(
-        server.experiment_id, start_time=run.started_ms, tags=given, run_name=tags["mlflow.runName"]
-    )
-    return str(created.info.run_id)
-
-
-def _more_settings(cell: CellSummary) -> dict[str, Any]:
-    return {"fidelity_tier": cell.fidelity_tier, "cell": cell.cell, **cell.params}
+    return str(server.client.create_run(server.experiment_id, start_time=start_ms, tags=given).info.run_id)
 
 
 def _log(client: Any, run_id: str, run: FinishedRun, settings: Mapping[str, Any], figures: Mapping[str, float]) -> None:
+    log_figures(client, run_id, settings, figures, run.finished_ms)
+    client.log_inputs(run_id, datasets=[_dataset(run)])
+
+
+def log_figures(
+    client: Any, run_id: str, settings: Mapping[str, Any], figures: Mapping[str, float], moment_ms: int
+) -> None:
+    """Write settings as parameters and figures as metrics of that moment (of the Unix epoch)."""
     from mlflow.entities import Metric, Param
 
     found = parameters(settings)
     params = [Param(name, value) for name, value in found.short.items()]
-    metrics = [Metric(name, value, run.finished_ms, 0) for name, value in figures.items()]
-    for some in _batches(params, _PARAMS_AT_ONCE):
-        client.log_batch(run_id, params=some)
-    for some in _batches(metrics, _METRICS_AT_ONCE):
-        client.log_batch(run_id, metrics=some)
+    metrics = [Metric(name, value, moment_ms, 0) for name, value in figures.items()]
+    for at in range(0, len(params), _PARAMS_AT_ONCE):
+        client.log_batch(run_id, params=params[at : at + _PARAMS_AT_ONCE])
+    for at in range(0, len(metrics), _METRICS_AT_ONCE):
+        client.log_batch(run_id, metrics=metrics[at : at + _METRICS_AT_ONCE])
     for path, text in found.long.items():
         client.log_text(run_id, text, path)
-    client.log_inputs(run_id, datasets=[_dataset(run)])
 
 
 def _log_table(client: Any, run_id: str, rows: Mapping[str, Any]) -> None:
     """The cell's questions in the form of MLflow's `log_table`, which its pages show as a table."""
     client.log_text(run_id, json.dumps(rows, ensure_ascii=False), _TABLE)
     client.set_tag(run_id, "mlflow.loggedArtifacts", json.dumps([{"path": _TABLE, "type": "table"}]))
-
-
-def _batches(entities: Sequence[Any], size: int) -> list[list[Any]]:
-    left = iter(entities)
-    return list(iter(lambda: list(islice(left, size)), []))
 
 
 def _dataset(run: FinishedRun) -> Any:

@@ -26,7 +26,7 @@ from arena.store.runs import require_finished
 from arena.types import Document, Gold, Hit, Question
 
 LAYOUT = 3
-"""Of what is written to MLflow. Another layout is another content, so that a run is copied anew."""
+"""Of what is written to MLflow. Another layout is another content, so that a run or sweep is copied anew."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class FinishedRun:
     @property
     def started_ms(self) -> int:
         """When the run was started, in milliseconds of the Unix epoch."""
-        return _milliseconds(self.manifest["started"])
+        return unix_ms(self.manifest["started"])
 
     @property
     def finished_ms(self) -> int:
         """When it was finished; its start where the manifest does not say."""
-        return _milliseconds(self.manifest.get("finished") or self.manifest["started"])
+        return unix_ms(self.manifest.get("finished") or self.manifest["started"])
 
 
 def finished_run(store: RunStore, traces: int) -> FinishedRun:
@@ -79,7 +79,8 @@ def finished_run(store: RunStore, traces: int) -> FinishedRun:
     return FinishedRun(store, store.manifest(), read_leaderboard(store), traces)
 
 
-def _milliseconds(moment: str) -> int:
+def unix_ms(moment: str) -> int:
+    """A moment of ISO 8601, in milliseconds of the Unix epoch."""
     return round(datetime.fromisoformat(moment).timestamp() * 1000)
 
 

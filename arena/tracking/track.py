@@ -5,9 +5,8 @@ A sweep becomes a parent and a child for every cell of every point.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,24 +18,24 @@ from arena.tracking.runs import (
     CONTENT_TAG,
     PARENT_TAG,
     RUN_TAG,
+    Written,
     cell_figures,
     delete_copies,
     find_copies,
-    is_whole,
-    parameters,
+    log_figures,
+    new_run,
     run_name,
-    runs_of,
     write_runs,
 )
 from arena.tracking.server import Server, opened
-from arena.tracking.source import FinishedRun, finished_run
+from arena.tracking.source import LAYOUT, finished_run, unix_ms
 
 Change = Literal["written", "replaced", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """Where a run is in MLflow. `run_id`: of the parent; `traces`: written now.
+    """Where a run, or a sweep, is in MLflow. `run_id`: of the parent; `traces`: written now.
 
     `notes`: what was left out or mended, and why. `change`: `replaced` when an earlier copy
     was half written or of another content, and is now deleted.
@@ -66,34 +65,25 @@ def track(store: RunStore, uri: str | None, *, traces: int) -> Tracked:
     with store.holding():
         run = finished_run(store, traces)
         with opened(store.folder.parent, uri) as server:
-            return _copy(server, run)
+            return _copied(server, run.key, run.digest, len(run.board.cells), lambda: write_runs(server, run))
 
 
-def _copy(server: Server, run: FinishedRun) -> Tracked:
-    """The copy first, then what it stands in for."""
-    copies = find_copies(server, run)
-    if copies.whole is not None:
-        delete_copies(server, copies.stale)
-        return Tracked(
-            copies.whole, server.experiment_id, server.place, len(run.board.cells), "unchanged", 0, server.notes
-        )
-    written = write_runs(server, run)
+def _copied(server: Server, key: str, digest: str, cells: int, write: Callable[[], Written]) -> Tracked:
+    """The copy first, then what it stands in for is deleted."""
+    copies = find_copies(server, key, digest, cells)
+    written = Written(copies.whole) if copies.whole is not None else write()
     delete_copies(server, copies.stale)
     return Tracked(
         run_id=written.parent_id,
         experiment_id=server.experiment_id,
         uri=server.place,
-        cells=len(run.board.cells),
-        change="replaced" if copies.stale else "written",
+        cells=cells,
+        change="unchanged" if copies.whole is not None else "replaced" if copies.stale else "written",
         traces=written.traces,
         notes=(*server.notes, *written.notes),
     )
 
 
-LAYOUT = 3
-"""Of what is written. Another layout is another content, so that a sweep is copied anew."""
-
-_AT_ONCE = 100
 _LATENCY = ("latency_seconds/", "serial_latency_seconds/", "warm_up_seconds", "n_warm_up")
 
 
@@ -136,17 +126,7 @@ class SweptCells:
         return fingerprint("content", {"layout": LAYOUT, "cells": cells})
 
 
-@dataclass(frozen=True, slots=True)
-class TrackedSweep:
-    """Where a sweep is in MLflow: the parent's id, what was done, and what was mended first."""
-
-    run_id: str
-    uri: str
-    change: Change
-    notes: tuple[str, ...] = ()
-
-
-def track_sweep(sweep: SweptCells, runs_dir: Path, uri: str | None) -> TrackedSweep:
+def track_sweep(sweep: SweptCells, runs_dir: Path, uri: str | None) -> Tracked:
     """Copy a sweep to MLflow, unless it is there as it is.
 
     Args:
@@ -158,60 +138,32 @@ def track_sweep(sweep: SweptCells, runs_dir: Path, uri: str | None) -> TrackedSw
         TrackingError: the server or database cannot be reached or written.
     """
     with opened(runs_dir, uri) as server:
-        found = list(runs_of(server, sweep.key))
-        whole = next((one.info.run_id for one in found if is_whole(one, found, sweep.digest, len(sweep.cells))), None)
-        stale = [one.info.run_id for one in found if whole not in (one.info.run_id, one.data.tags.get(PARENT_TAG))]
-        parent = whole or _write(server, sweep)
-        delete_copies(server, stale)
-    change: Change = "unchanged" if whole else "replaced" if stale else "written"
-    return TrackedSweep(parent, server.place, change, server.notes)
+        return _copied(server, sweep.key, sweep.digest, len(sweep.cells), lambda: _write(server, sweep))
 
 
-def _write(server: Server, sweep: SweptCells) -> str:
+def _write(server: Server, sweep: SweptCells) -> Written:
     """The tag that makes a copy whole comes last."""
     dates = sorted(one.date for one in sweep.cells)
     shared = {RUN_TAG: sweep.key, "sweep": sweep.sweep_id}
     own = {"mlflow.runName": sweep.sweep_id, "kind": "sweep", "fingerprint": sweep.fingerprint, "date": dates[-1]}
-    parent = _begin(server, shared | own, dates[0])
+    parent = new_run(server, shared | own, unix_ms(dates[0]))
     for one in sweep.cells:
         beside = [other.cell for other in sweep.cells if other.point == one.point]
         name = run_name(f"{one.point}:", name_of(one.cell, beside))
         said = {PARENT_TAG: parent, "mlflow.runName": name, "kind": "sweep_cell", "date": one.date, "point": one.point}
-        child = _begin(server, shared | said | dict(one.tags), one.date)
+        child = new_run(server, shared | said | dict(one.tags), unix_ms(one.date))
         _log(server, child, one)
-        server.client.set_terminated(child, end_time=_milliseconds(one.date))
+        server.client.set_terminated(child, end_time=unix_ms(one.date))
     for path in sweep.files:
         server.client.log_artifact(parent, str(path), artifact_path="sweep")
-    server.client.set_terminated(parent, end_time=_milliseconds(dates[-1]))
+    server.client.set_terminated(parent, end_time=unix_ms(dates[-1]))
     server.client.set_tag(parent, CONTENT_TAG, sweep.digest)
-    return parent
-
-
-def _begin(server: Server, tags: Mapping[str, str], date: str) -> str:
-    created = server.client.create_run(server.experiment_id, start_time=_milliseconds(date), tags=dict(tags))
-    return str(created.info.run_id)
+    return Written(parent)
 
 
 def _log(server: Server, run_id: str, one: SweptCell) -> None:
-    from mlflow.entities import Metric, Param
-
     cell = one.cell
     names = {"strategy": cell.strategy, "retrieval_mode": cell.retrieval_mode, "llm": cell.llm, "cell": cell.cell}
-    found = parameters(dict(cell.params) | names | dict(one.values))
-    params = [Param(name, value) for name, value in found.short.items()]
-    figures = cell_figures(cell).items()
-    metrics = [
-        Metric(name, value, _milliseconds(one.date), 0)
-        for name, value in figures
-        if one.timed or not name.startswith(_LATENCY)
-    ]
-    for at in range(0, len(params), _AT_ONCE):
-        server.client.log_batch(run_id, params=params[at : at + _AT_ONCE])
-    for at in range(0, len(metrics), _AT_ONCE):
-        server.client.log_batch(run_id, metrics=metrics[at : at + _AT_ONCE])
-    for path, text in found.long.items():
-        server.client.log_text(run_id, text, path)
-
-
-def _milliseconds(moment: str) -> int:
-    return round(datetime.fromisoformat(moment).timestamp() * 1000)
+    settings = dict(cell.params) | names | dict(one.values)
+    timed = {name: value for name, value in cell_figures(cell).items() if one.timed or not name.startswith(_LATENCY)}
+    log_figures(server.client, run_id, settings, timed, unix_ms(one.date))

@@ -24,7 +24,6 @@ from arena.store.journal import JournalWriter
 from arena.store.runs import code_named, resume_command
 from arena.tracking import Tracked, check_store, track
 from arena.tracking.database import local_uri
-from arena.tracking.track import TrackedSweep
 from arena.types import Dataset, RunRecord
 from experiments.execution.asking import complete, probe_latency
 from experiments.execution.budget import paid_note
@@ -129,7 +128,7 @@ def track_outcome(outcome: Outcome, reporter: Reporter) -> str | None:
     return copy_to_mlflow(lambda: track(outcome.store, tracking_uri(), traces=outcome.traces), "run", reporter)
 
 
-def copy_to_mlflow(copy: Callable[[], Tracked | TrackedSweep], what: str, reporter: Reporter) -> str | None:
+def copy_to_mlflow(copy: Callable[[], Tracked], what: str, reporter: Reporter) -> str | None:
     """Make a copy in MLflow of the folder of a `what`; the MLflow run's id.
 
     None: MLflow could not be written. That is said and loses nothing.

@@ -9,16 +9,21 @@ from typing import Any
 import pytest
 
 from arena.tracking import EXPERIMENT, local_uri
+from arena.tracking.runs import CONTENT_TAG, PARENT_TAG
 from tests.integration.conftest import Arena
 from tests.integration.test_sweep import OVER_K, rows, sweep_of
 
 MORE = "strategies: [retrieval_only, closed_book]\nmodes: [dense]\n"
 
 
-def runs_of(runs_dir: Path) -> list[Any]:
+def client_of(runs_dir: Path) -> Any:
     import mlflow
 
-    client = mlflow.MlflowClient(tracking_uri=local_uri(runs_dir))
+    return mlflow.MlflowClient(tracking_uri=local_uri(runs_dir))
+
+
+def runs_of(runs_dir: Path) -> list[Any]:
+    client = client_of(runs_dir)
     experiment = client.get_experiment_by_name(EXPERIMENT)
     assert experiment is not None
     return list(client.search_runs([experiment.experiment_id]))
@@ -47,6 +52,14 @@ def test_rows_are_children_and_are_written_once(arena: Arena, study: Path, tmp_p
     again = arena("sweep", config, "--json")
     assert json.loads(again.out)["mlflow_run_id"] == parent.info.run_id
     assert {run.info.run_id for run in runs_of(tmp_path / "runs")} == found.keys()
+
+    # A copy of another content is replaced, its parent as well as its children.
+    client_of(tmp_path / "runs").set_tag(parent.info.run_id, CONTENT_TAG, "of another layout")
+    anew = json.loads(arena("sweep", config, "--json").out)["mlflow_run_id"]
+    left = {run.info.run_id: run.data.tags.get(PARENT_TAG) for run in runs_of(tmp_path / "runs")}
+    assert anew in left
+    assert not left.keys() & found.keys()
+    assert [above for run_id, above in left.items() if run_id != anew] == [anew] * len(swept)
 
 
 def test_a_dead_server_is_a_warning(arena: Arena, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
