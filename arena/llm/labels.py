@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.protocols import Judgement, Message, Reply, TokenChoice
+from arena.protocols import Judgement, Reply, TokenChoice
 from arena.types import holds_reasoning, well_formed, without_reasoning
 
 ALTERNATIVES = 20
@@ -115,15 +115,6 @@ def read_label(text: str, labels: Sequence[str]) -> str | None:
     if caption:
         said = said[caption.end() :].strip(_WRAPPINGS)
     return next((label for label in labels if label.casefold() == said.casefold()), None)
-
-
-def repair_turns(messages: Sequence[Message], text: str, labels: Sequence[str]) -> tuple[Message, ...]:
-    """The conversation with the reply `text` that could not be read, and the labels named once more."""
-    return (
-        *messages,
-        Message("assistant", without_reasoning(text) or "(nothing)"),
-        Message("user", f"That is none of the labels.\nReply with one of them and nothing else: {', '.join(labels)}"),
-    )
 
 
 def _listed(token: TokenChoice) -> dict[str, float]:

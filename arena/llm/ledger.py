@@ -16,7 +16,7 @@ from arena.llm import structured
 from arena.llm.limits import FINAL_CALLS, FINAL_ROLE, UNBOUNDED, Allowance
 from arena.llm.metering import GIVEN_UP, Metering
 from arena.protocols import ChatModel, Continuation, Judgement, Message, ModelRequest, Reply
-from arena.types import CallAttempt, LLMCall, cut_before_speaking, well_formed
+from arena.types import CallAttempt, LLMCall, cut_before_speaking, well_formed, without_reasoning
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -81,7 +81,8 @@ class Ledger:
         reply = await self._judge(request)
         judgement = judging.read_judgement(reply, labels)
         if judgement is None:
-            turns = judging.repair_turns(messages, _text(reply), labels)
+            complaint = f"That is none of the labels.\nReply with one of them and nothing else: {', '.join(labels)}"
+            turns = _repair_turns(messages, reply, complaint)
             judgement = judging.read_judgement(await self._judge(replace(request, prompt=turns, repair=True)), labels)
         return judgement or Judgement(None, "T0")
 
@@ -94,7 +95,10 @@ class Ledger:
         reply = await self._enter(request)
         reading = structured.read_reply(reply, schema, turns)
         if reading.problem is not None:
-            turns = structured.repair_turns(turns, _text(reply), reading.problem)
+            complaint = (
+                f"That cannot be used: {reading.problem}. Reply with the corrected JSON object and nothing else."
+            )
+            turns = _repair_turns(turns, reply, complaint)
             reply = await self._enter(replace(request, prompt=turns, repair=True))
             reading = structured.read_reply(reply, schema, asked)
         if reading.value is None:
@@ -171,6 +175,12 @@ def _wants_room(reply: Reply) -> bool:
     if reply.text is None:
         return bool(_BOUND_REFUSED.search(reply.call.error or ""))
     return cut_before_speaking(reply.text, reply.call.finish_reason)
+
+
+def _repair_turns(messages: Sequence[Message], reply: Reply, complaint: str) -> tuple[Message, ...]:
+    """The conversation with the reply that could not be used, and why."""
+    said = without_reasoning(_text(reply)) or "(nothing)"
+    return (*messages, Message("assistant", said), Message("user", complaint))
 
 
 def _continuation(reply: Reply) -> Continuation:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from http import HTTPStatus
 from itertools import pairwise
 from typing import Literal
@@ -58,23 +58,18 @@ class Parameters:
     @property
     def names(self) -> frozenset[str]:
         """The parameters that are sent."""
-        values = {
-            TEMPERATURE: self.temperature is not None,
-            TOP_P: self.top_p is not None,
-            SEED: self.seed is not None,
-            MAX_TOKENS: self.max_tokens is not None,
-            STOP: bool(self.stop),
-            LOGPROBS: self.alternatives > 0,
-            SPECIAL_TOKENS: self.special_tokens,
-            SYSTEM_ROLE: self.system_role,
-            REPEATED_ROLES: self.repeated_roles,
-        }
-        sent = {name for name, is_sent in values.items() if is_sent}
+        sent = {name for name, field in _FIELDS.items() if getattr(self, field) != getattr(_NOTHING, field)}
         return frozenset(sent if self.form is None else sent | {self.form})
 
     def as_mapping(self) -> Mapping[str, object]:
         """For telling requests apart; the forms of the conversation are told by the conversation itself."""
         return {name: value for name, value in asdict(self).items() if name not in FORMS_OF_CONVERSATION}
+
+
+_NOTHING = Parameters()
+_PLAIN = (TEMPERATURE, TOP_P, SEED, MAX_TOKENS, STOP, SPECIAL_TOKENS, SYSTEM_ROLE, REPEATED_ROLES)
+_FIELDS: Mapping[str, str] = {**{name: name for name in _PLAIN}, LOGPROBS: "alternatives"}
+"""What can be left out by itself -> its field of `Parameters`."""
 
 
 def parameters_of(
@@ -200,32 +195,21 @@ class Capabilities:
         self._refused = set(refused)
         self._most_alternatives = _MOST_ALTERNATIVES
 
-    @property
-    def refused(self) -> frozenset[str]:
-        """The parameters that are left out of every request."""
-        return frozenset(self._refused)
-
     def fit(self, asked: Parameters) -> Parameters:
         """`asked` without what is refused; a refused schema becomes JSON mode, and that no form at all."""
-        refused = self._refused
         form = asked.form
-        if form == JSON_SCHEMA and JSON_SCHEMA in refused:
+        if form == JSON_SCHEMA and JSON_SCHEMA in self._refused:
             form = "json_mode"
-        if form == JSON_MODE and JSON_MODE in refused:
+        if form == JSON_MODE and JSON_MODE in self._refused:
             form = None
-        return Parameters(
-            temperature=None if TEMPERATURE in refused else asked.temperature,
-            top_p=None if TOP_P in refused else asked.top_p,
-            seed=None if SEED in refused else asked.seed,
-            max_tokens=None if MAX_TOKENS in refused else asked.max_tokens,
-            stop=() if STOP in refused else asked.stop,
-            alternatives=0 if LOGPROBS in refused else min(asked.alternatives, self._most_alternatives),
+        fitted = replace(
+            asked,
             form=form,
-            special_tokens=asked.special_tokens and SPECIAL_TOKENS not in refused,
+            alternatives=min(asked.alternatives, self._most_alternatives),
             other_limit_name=self._other_limit_name,
-            system_role=asked.system_role and SYSTEM_ROLE not in refused,
-            repeated_roles=asked.repeated_roles and REPEATED_ROLES not in refused,
         )
+        left_out = {_FIELDS[name] for name in self._refused & _FIELDS.keys()}
+        return replace(fitted, **{field: getattr(_NOTHING, field) for field in left_out})
 
     def left_out(self, asked: Parameters) -> tuple[str, ...]:
         """Names of what `asked` has and its request lacks."""

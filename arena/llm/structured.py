@@ -49,15 +49,6 @@ def schema_turns(messages: Sequence[Message], schema: type[BaseModel]) -> tuple[
     return (*before, Message(last.role, f"{last.content}\n\n{demand}"))
 
 
-def repair_turns(messages: Sequence[Message], text: str, problem: str) -> tuple[Message, ...]:
-    """The conversation with the reply `text` that could not be used, and why."""
-    return (
-        *messages,
-        Message("assistant", without_reasoning(text) or "(nothing)"),
-        Message("user", f"That cannot be used: {problem}. Reply with the corrected JSON object and nothing else."),
-    )
-
-
 def read_reply(reply: Reply, schema: type[S], asked: Sequence[Message] = ()) -> ParsedReply[S]:
     """The object of a reply to `asked`; a problem mentions it when the reply was cut off."""
     reading = read_object(reply.text or "", schema, "\n".join(turn.content for turn in asked))

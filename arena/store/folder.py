@@ -60,7 +60,7 @@ from arena.store.journal import (
     scan,
 )
 from arena.store.paid import PaidLedger, open_ledger
-from arena.store.survey import Survey, Surveys, seal, seal_verdicts
+from arena.store.survey import Survey, seal, seal_verdicts, survey
 from arena.types import PaidAttempt, RunRecord, Verdict
 
 MANIFEST, PLAN, RECORDS, SUPERSEDED = "manifest.json", "plan.json", "records.jsonl", "superseded.jsonl"
@@ -118,7 +118,7 @@ class RunStore:
         self.folder = folder
         self.data_at = data_at
         self._lock = RunLock(folder)
-        self._surveys = Surveys(folder)
+        self._surveys: dict[str, tuple[object, Survey]] = {}
 
     @classmethod
     def open(cls, folder: Path, data_at: str | None = None) -> RunStore:
@@ -265,7 +265,7 @@ class RunStore:
 
     def every_verdict(self) -> Iterator[Verdict]:
         """The verdicts, those that were asked for again included: all that was paid."""
-        return (entry.record for entry in entries(self.folder / VERDICTS, VERDICT_LINES))
+        return entries(self.folder / VERDICTS, VERDICT_LINES)
 
     def probe_records(self) -> Iterator[RunRecord]:
         """The records of the latency probe."""
@@ -311,11 +311,22 @@ class RunStore:
 
     def _newest(self, name: str, lines: LineFormat[T], *, holding: bytes = b"") -> Iterator[T]:
         found = self._survey(name)
-        wanted = entries(self.folder / name, lines, wanted=lambda line: holding in line.text and found.counts(line))
-        return (entry.record for entry in wanted)
+        return entries(self.folder / name, lines, wanted=lambda line: holding in line.text and found.counts(line))
 
     def _survey(self, name: str) -> Survey:
-        return self._surveys.of(name, self.lines()) if (self.folder / name).exists() else Survey()
+        """What the journal `name` holds, read through anew where it has changed since the last time."""
+        path = self.folder / name
+        if not path.exists():
+            return Survey()
+        lines = self.lines()
+        try:
+            status = path.stat()
+        except OSError:
+            return survey(path, lines)
+        stamp = (status.st_ino, status.st_size, status.st_mtime_ns, lines)
+        if name not in self._surveys or self._surveys[name][0] != stamp:
+            self._surveys[name] = (stamp, survey(path, lines))
+        return self._surveys[name][1]
 
     def done(self) -> set[Key]:
         """Which (cell, question) pairs have a record."""

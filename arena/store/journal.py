@@ -136,15 +136,6 @@ Runs = Mapping[str, str]
 """Cell key -> the `run` that its lines must name."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedRecord(Generic[T]):
-    """One record of a journal and where its line lies in the file (bytes, end exclusive)."""
-
-    record: T
-    start: int
-    end: int
-
-
 def scan(path: Path, runs: Runs | None = None) -> Iterator[Line]:
     """The whole lines of a journal in the order written, each checked against its checksum, no record parsed.
 
@@ -174,18 +165,13 @@ def scan(path: Path, runs: Runs | None = None) -> Iterator[Line]:
         raise RunStoreError(f"cannot read the journal {str(path)!r}: {error.strerror}") from error
 
 
-def read(path: Path, runs: Runs | None = None) -> Iterator[LocatedRecord[RunRecord]]:
-    """The run records of a journal. Arguments and errors are those of `scan`."""
-    return entries(path, RECORD_LINES, runs)
-
-
 def entries(
     path: Path, lines: LineFormat[T], runs: Runs | None = None, *, wanted: Callable[[Line], bool] | None = None
-) -> Iterator[LocatedRecord[T]]:
+) -> Iterator[T]:
     """The records of any journal, in the order written; `wanted`: of which lines (None: all). Raises as `scan`."""
     for line in scan(path, runs):
         if wanted is None or wanted(line):
-            yield LocatedRecord(record_of(path, line, lines), line.start, line.end)
+            yield record_of(path, line, lines)
 
 
 def record_of(path: Path, line: Line, lines: LineFormat[T]) -> T:

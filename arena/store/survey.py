@@ -47,26 +47,6 @@ def survey(path: Path, runs: Runs | None) -> Survey:
     return found
 
 
-class Surveys:
-    """Surveys of the journals of one folder, made anew where a file has changed since."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._made: dict[str, tuple[object, Survey]] = {}
-
-    def of(self, name: str, runs: Runs | None) -> Survey:
-        """The survey of the journal `name`. Raises as `arena.store.journal.scan`."""
-        path = self._folder / name
-        try:
-            status = path.stat()
-        except OSError:
-            return survey(path, runs)
-        stamp = (status.st_ino, status.st_size, status.st_mtime_ns, runs)
-        if name not in self._made or self._made[name][0] != stamp:
-            self._made[name] = (stamp, survey(path, runs))
-        return self._made[name][1]
-
-
 def seal(path: Path, superseded: Path, order: Sequence[Key], found: Survey, runs: Runs | None) -> None:
     """Rewrite a journal of run records in the order of `order`, atomically; records outside it are kept, last.
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from arena.types import RunRecord
 from tests.integration.four_calls import install
 from tests.integration.test_conservation import ROOT, play, tallied
@@ -89,7 +89,7 @@ class Course:
         return journal.read_bytes().count(b"\n") if journal.exists() else 0
 
     def records(self) -> list[RunRecord]:
-        return [entry.record for entry in read(self.run / "records.jsonl")]
+        return list(entries(self.run / "records.jsonl", RECORD_LINES))
 
     def board(self) -> Any:
         """The leaderboard without times."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from arena.types import MOST_COUNTED, RunRecord
 from tests.integration.conftest import Arena
 from tests.unit.llm.chat_server import Play, completion, failure, serving
@@ -61,7 +61,7 @@ class BadServer:
 
 
 def records(folder: Path) -> list[RunRecord]:
-    return [entry.record for entry in read(folder / "records.jsonl")]
+    return list(entries(folder / "records.jsonl", RECORD_LINES))
 
 
 def test_a_run_over_a_server_with_every_quirk_ends_whole_and_is_read_by_every_command(

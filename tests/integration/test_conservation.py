@@ -24,7 +24,7 @@ from arena.llm.fake.script import FAULTS
 from arena.llm.ledger import Ledger
 from arena.llm.opening import open_model
 from arena.protocols import Message
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from arena.types import CallAttempt, LLMCall
 from tests.integration.four_calls import install
 from tests.patience import PATIENCE_SECONDS, wait_until
@@ -196,7 +196,9 @@ def test_nothing_paid_is_asked_twice_through_kills(tmp_path: Path, monkeypatch: 
 
     answers_paid = paid(tallied(tmp_path))
     assert len(answers_paid) - len(once(answers_paid)) <= lost
-    calls = [call for entry in read(tmp_path / "runs" / "r1" / "records.jsonl") for call in entry.record.calls]
+    calls = [
+        call for record in entries(tmp_path / "runs" / "r1" / "records.jsonl", RECORD_LINES) for call in record.calls
+    ]
     assert sum(call.replayed for call in calls) > 3
     replies = {call.prompt_sha: call.attempts[-1] for call in calls if call.error is None}
     assert len(replies) >= 4 * 24

@@ -9,7 +9,7 @@ import pytest
 
 from arena.datasets.jsonl import write_jsonl
 from arena.datasets.records import fingerprint
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from arena.types import Dataset, Gold, RunRecord
 from tests.integration.conftest import Arena
 from tests.samples import DOCUMENTS, QUESTIONS
@@ -53,7 +53,7 @@ def study(tmp_path: Path, tiny_embedder: Path) -> Path:
 
 
 def records(tmp_path: Path, run_id: str = "r") -> list[RunRecord]:
-    return [entry.record for entry in read(tmp_path / "runs" / run_id / "records.jsonl")]
+    return list(entries(tmp_path / "runs" / run_id / "records.jsonl", RECORD_LINES))
 
 
 def choices(record: RunRecord) -> dict[str, str]:

@@ -17,7 +17,7 @@ from arena.config import load_config
 from arena.errors import ConfigError
 from arena.llm.metering import GIVEN_UP
 from arena.store import RunStore
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from arena.types import RunRecord
 from experiments.execution.asking import complete
 from experiments.execution.prepare import prepare
@@ -31,7 +31,7 @@ Run = Callable[..., Done]
 
 
 def records(folder: Path) -> list[RunRecord]:
-    return [entry.record for entry in read(folder / "records.jsonl")]
+    return list(entries(folder / "records.jsonl", RECORD_LINES))
 
 
 def status(folder: Path) -> str:

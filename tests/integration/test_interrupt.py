@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from tests.integration.conftest import Arena
 from tests.patience import PATIENCE_SECONDS, wait_until
 
@@ -80,11 +80,11 @@ def test_what_is_done_is_kept_and_how_to_continue_is_said(
     assert code == 2, err
     assert "Traceback" not in err
     assert "arena run --resume --run-id r1" in err
-    kept = len(list(read(folder / "records.jsonl")))
+    kept = len(list(entries(folder / "records.jsonl", RECORD_LINES)))
     assert 2 <= kept < 9
     assert json.loads((folder / "manifest.json").read_text())["status"] == "stopped"
     assert arena("run", "--resume", "--run-id", "r1", "--runs-dir", tmp_path / "runs").code == 0
-    assert len(list(read(folder / "records.jsonl"))) == 9
+    assert len(list(entries(folder / "records.jsonl", RECORD_LINES))) == 9
 
 
 def test_a_closed_terminal_stops_the_run_where_it_is(slow_study: Path, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_closed_terminal_stops_the_run_where_it_is(slow_study: Path, tmp_path:
     process.wait(timeout=PATIENCE_SECONDS)
     assert b"answers: " in shown
     assert b"closed_book" in shown
-    assert 2 <= len(list(read(folder / "records.jsonl"))) < 9
+    assert 2 <= len(list(entries(folder / "records.jsonl", RECORD_LINES))) < 9
     assert json.loads((folder / "manifest.json").read_text())["status"] == "stopped"
 
 
@@ -150,9 +150,9 @@ def test_a_kill_loses_at_most_what_was_in_flight(arena: Arena, slow_study: Path,
     folder = tmp_path / "runs" / "r1"
     code, _ = stop(slow_study, folder, signal.SIGKILL)
     assert code == -signal.SIGKILL
-    kept = [(entry.record.cell.key, entry.record.question_id) for entry in read(folder / "records.jsonl")]
+    kept = [(record.cell.key, record.question_id) for record in entries(folder / "records.jsonl", RECORD_LINES)]
     assert len(kept) >= 2
     assert arena("run", "--resume", "--runs-dir", tmp_path / "runs").code == 0
-    records = [(entry.record.cell.key, entry.record.question_id) for entry in read(folder / "records.jsonl")]
+    records = [(record.cell.key, record.question_id) for record in entries(folder / "records.jsonl", RECORD_LINES)]
     assert len(records) == len(set(records)) == 9
     assert set(kept) <= set(records)

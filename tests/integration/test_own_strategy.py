@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from tests.integration.conftest import Arena
 from tests.patience import PATIENCE_SECONDS
 from tests.wheel import build_wheel
@@ -75,7 +75,7 @@ def test_it_competes_under_its_settings(site: Path, tiny_embedder: Path, tmp_pat
         command, capture_output=True, text=True, env=environment, timeout=PATIENCE_SECONDS, check=False
     )
     assert done.returncode == 0, done.stderr
-    records = [entry.record for entry in read(tmp_path / "r1" / "records.jsonl")]
+    records = list(entries(tmp_path / "r1" / "records.jsonl", RECORD_LINES))
     assert len(records) == 9
     asked = {record.cell.params.get("words"): record for record in records if record.cell.strategy == "hyde"}
     assert set(asked) == {60, 80}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from tests.integration.conftest import Arena
 from tests.unit.llm.chat_server import Play, completion, failure, serving
 
@@ -25,9 +25,9 @@ def test_no_question_fails_for_good_because_the_provider_was_down(arena: Arena, 
         stopped = arena("run", study, "--run-id", "night", "--no-cache")
         assert stopped.code == 2
         assert "failed 3 calls in a row" in stopped.err
-        assert list(read(runs / "night" / "records.jsonl")) == []
+        assert list(entries(runs / "night" / "records.jsonl", RECORD_LINES)) == []
         down[0] = False
         more = arena("run", "--resume", "--run-id", "night", "--runs-dir", runs)
         assert more.code == 0, more.err
-    outcomes = [entry.record.outcome for entry in read(runs / "night" / "records.jsonl")]
+    outcomes = [record.outcome for record in entries(runs / "night" / "records.jsonl", RECORD_LINES)]
     assert outcomes == ["answered"] * 5

@@ -9,7 +9,7 @@ import pytest
 
 from arena.leaderboard.build import Leaderboard
 from arena.metrics import METRICS
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from arena.types import RunRecord
 from tests.integration.conftest import Arena
 
@@ -60,7 +60,7 @@ def test_a_run_leaves_everything_it_promises(arena: Arena, study: Path, tmp_path
         ("oracle", "gold", 4),
     ]
     assert all(cell.n_answered + cell.n_abstained + cell.n_failed == cell.n_questions for cell in board.cells)
-    records: list[RunRecord] = [entry.record for entry in read(folder / "records.jsonl")]
+    records: list[RunRecord] = list(entries(folder / "records.jsonl", RECORD_LINES))
     assert len(records) == 29
     assert pq.read_table(folder / "scores.parquet").num_rows == 29 * len(METRICS)
     assert len((folder / "calls.jsonl").read_text().splitlines()) == sum(len(record.calls) for record in records) == 19
@@ -75,8 +75,7 @@ def test_every_strategy_of_a_mode_gets_the_same_hits_for_the_same_question(
 ) -> None:
     arena("run", study, "--run-id", "r1")
     hits: dict[tuple[str, str], set[tuple[tuple[str, float], ...]]] = {}
-    for entry in read(tmp_path / "runs" / "r1" / "records.jsonl"):
-        record = entry.record
+    for record in entries(tmp_path / "runs" / "r1" / "records.jsonl", RECORD_LINES):
         if record.cell.retrieval_mode in {"dense", "hybrid"}:
             found = tuple((hit.passage_id, hit.score) for hit in record.retrievals[0].hits)
             hits.setdefault((record.cell.retrieval_mode, record.question_id), set()).add(found)
@@ -99,9 +98,9 @@ def test_the_same_seed_gives_the_same_journal_and_leaderboard_at_concurrency_1_a
 def test_the_oracle_is_shown_exactly_the_gold_and_a_strategy_no_gold(arena: Arena, study: Path, tmp_path: Path) -> None:
     arena("run", study, "--run-id", "r1")
     used = {
-        entry.record.question_id: entry.record.answer.used_ids
-        for entry in read(tmp_path / "runs" / "r1" / "records.jsonl")
-        if entry.record.cell.strategy == "oracle" and entry.record.answer
+        record.question_id: record.answer.used_ids
+        for record in entries(tmp_path / "runs" / "r1" / "records.jsonl", RECORD_LINES)
+        if record.cell.strategy == "oracle" and record.answer
     }
     assert used == {"q1": ("d1", "d2"), "q2": ("d1",), "q3": ("d4",), "q4": ("d2", "d3")}
 
@@ -115,8 +114,8 @@ def test_json_prints_the_leaderboard_and_nothing_else(arena: Arena, study: Path)
 def test_a_limit_asks_every_cell_the_same_questions(arena: Arena, study: Path, tmp_path: Path) -> None:
     arena("run", study, "--run-id", "r1", "--limit", "2", "--strategies", "retrieval_only,vanilla")
     asked: dict[str, set[str]] = {}
-    for entry in read(tmp_path / "runs" / "r1" / "records.jsonl"):
-        asked.setdefault(entry.record.cell.key, set()).add(entry.record.question_id)
+    for record in entries(tmp_path / "runs" / "r1" / "records.jsonl", RECORD_LINES):
+        asked.setdefault(record.cell.key, set()).add(record.question_id)
     assert len(asked) == 4
     assert len({frozenset(questions) for questions in asked.values()}) == 1
     assert all(len(questions) == 2 for questions in asked.values())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from tests.integration.conftest import Arena
 from tests.integration.test_run import journal
 
@@ -51,7 +51,7 @@ def test_a_budget_of_tokens_ends_a_run_that_goes_on_with_more(arena: Arena, smal
     assert stopped.code == 2
     assert f"of budget.max_tokens {bound:,}" in stopped.err
     assert "continue with: arena run --resume --run-id cut" in stopped.err
-    kept = len(list(read(runs / "cut" / "records.jsonl")))
+    kept = len(list(entries(runs / "cut" / "records.jsonl", RECORD_LINES)))
     assert 0 < kept < len(journal(runs / "whole"))
     assert manifest(runs / "cut")["status"] == "stopped"
     assert manifest(runs / "cut")["spent"]["tokens"] >= bound
@@ -59,7 +59,7 @@ def test_a_budget_of_tokens_ends_a_run_that_goes_on_with_more(arena: Arena, smal
     again = arena("run", "--resume", "--run-id", "cut", "--runs-dir", runs)
     assert again.code == 2
     assert f"of budget.max_tokens {bound:,}" in again.err
-    assert len(list(read(runs / "cut" / "records.jsonl"))) == kept
+    assert len(list(entries(runs / "cut" / "records.jsonl", RECORD_LINES))) == kept
 
     more = arena("run", "--resume", "--run-id", "cut", "--runs-dir", runs, "--max-run-tokens", 10 * bound)
     assert more.code == 0, more.err

@@ -10,7 +10,7 @@ import pytest
 
 from arena.datasets import load_dataset
 from arena.sampling import part_of
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from tests.integration.conftest import Arena
 from tests.tiny_t5 import build_tiny_t5
 from tests.unit.experiments.studies.router.planted import planted
@@ -158,7 +158,7 @@ def test_a_run_is_routed_by_it_and_another_reader_or_embedder_is_refused(
     embed = ("--set", f"embedding.model={tiny_embedder}")
     done = arena(*run, *embed, "--llm", f"fake:{base / 'reader.yaml'}")
     assert done.code == 0, done.err
-    records = [entry.record for entry in read(base / "runs" / "routed" / "records.jsonl")]
+    records = list(entries(base / "runs" / "routed" / "records.jsonl", RECORD_LINES))
     assert all(part_of(one.question_id) == "eval" for one in records)
     for record in records:
         (decision,) = [one for one in record.decisions if one.node == "classify"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from arena.store.journal import read
+from arena.store.journal import RECORD_LINES, entries
 from arena.types import Answer
 from tests.integration.conftest import Arena
 
@@ -26,7 +26,7 @@ def long_documents(folder: Path) -> Path:
 
 
 def answers_of(run: Path) -> list[Answer | None]:
-    return [entry.record.answer for entry in read(run / "records.jsonl")]
+    return [record.answer for record in entries(run / "records.jsonl", RECORD_LINES)]
 
 
 def test_prompts_are_fitted_and_every_renderer_says_so(arena: Arena, tmp_path: Path, tiny_embedder: Path) -> None:

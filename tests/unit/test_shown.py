@@ -226,8 +226,8 @@ def _third_schema(record: RunRecord, path: Path) -> RunRecord:
     rest = line[line.index(b'"run"') :].replace(b',"shown":' + _json(record), b"")
     assert b'"shown"' not in rest
     path.write_bytes(b'{"schema_version":3,"checksum":"%08x",' % zlib.crc32(rest) + rest + b"\n")
-    (entry,) = journal.read(path)
-    return entry.record
+    (entry,) = journal.entries(path, RECORD_LINES)
+    return entry
 
 
 def _json(record: RunRecord) -> bytes:

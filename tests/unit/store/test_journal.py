@@ -35,11 +35,11 @@ def write(path: Path, runs: dict[str, str] | None = None) -> None:
 def test_records_come_back_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     write(path)
-    assert [entry.record for entry in journal.read(path)] == RECORDS
+    assert list(journal.entries(path, RECORD_LINES)) == RECORDS
 
 
 def test_a_journal_that_does_not_exist_is_empty(tmp_path: Path) -> None:
-    assert list(journal.read(tmp_path / "none.jsonl")) == []
+    assert list(journal.entries(tmp_path / "none.jsonl", RECORD_LINES)) == []
 
 
 def test_a_scan_reads_keys_and_places_without_the_records(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_journal_cut_at_any_byte_keeps_exactly_its_whole_lines(tmp_path: Path,
     kept = whole[: cut % (len(whole) + 1)]
     path.write_bytes(kept)
     n_whole = kept.count(b"\n")
-    assert [entry.record for entry in journal.read(path, RUNS)] == RECORDS[:n_whole]
+    assert list(journal.entries(path, RECORD_LINES, RUNS)) == RECORDS[:n_whole]
     with JournalWriter(path, RECORD_LINES, RUNS) as writer:
         for record in RECORDS[n_whole:]:
             writer.append(record)
@@ -85,7 +85,7 @@ def test_no_changed_byte_is_ever_read_as_a_record(tmp_path: Path, at: int, byte:
     path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
     read: list[RunRecord] = []
     with suppress(RunStoreError):
-        read.extend(entry.record for entry in journal.read(path, RUNS))
+        read.extend(journal.entries(path, RECORD_LINES, RUNS))
     assert read == RECORDS[: len(read)]
     assert (read == RECORDS) == (whole[place] == byte)
 
@@ -98,7 +98,7 @@ def test_a_damaged_line_in_the_middle_is_an_error_that_names_the_line(tmp_path: 
     lines[1] = lines[1][:60] + damage + lines[1][61:]
     path.write_bytes(b"".join(lines))
     with pytest.raises(RunStoreError, match="line 2"):
-        list(journal.read(path))
+        list(journal.entries(path, RECORD_LINES))
 
 
 @pytest.mark.parametrize("damage", [b"garbage\n", b"{}\n", b"\n"])
@@ -107,7 +107,7 @@ def test_a_whole_line_that_is_damaged_is_an_error_also_when_it_is_the_last(tmp_p
     write(path)
     path.write_bytes(path.read_bytes() + damage)
     with pytest.raises(RunStoreError, match="line 4"):
-        list(journal.read(path))
+        list(journal.entries(path, RECORD_LINES))
     with pytest.raises(RunStoreError, match="line 4"):
         JournalWriter(path, RECORD_LINES)
 
@@ -118,7 +118,7 @@ def test_a_record_that_is_no_json_is_refused_and_leaves_the_journal_whole(tmp_pa
         writer.append(RECORDS[0])
         with pytest.raises(RunStoreError, match="'q9'"):
             writer.append(answered("q9", "\ud800"))
-    assert [entry.record for entry in journal.read(path)] == RECORDS[:1]
+    assert list(journal.entries(path, RECORD_LINES)) == RECORDS[:1]
 
 
 def test_a_record_that_could_not_be_read_back_is_refused_and_leaves_the_journal_whole(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_record_that_could_not_be_read_back_is_refused_and_leaves_the_journal_
         ):
             writer.append(record)
         writer.append(RECORDS[2])
-    assert [entry.record for entry in journal.read(path)] == RECORDS[1:]
+    assert list(journal.entries(path, RECORD_LINES)) == RECORDS[1:]
 
 
 @pytest.mark.parametrize("count", ["20.5", "-1", "1e30", "1" + "0" * 30, '"12"', "true", "[]"])
@@ -143,7 +143,7 @@ def test_a_count_that_an_older_version_wrote_as_it_came_is_read_as_unknown(tmp_p
         writer.append(replace(RECORDS[0], calls=calls))
     rest = path.read_bytes().rstrip(b"\n").partition(b'",')[2].replace(b"4711", count.encode())
     path.write_bytes(b'{"schema_version":4,"checksum":"%08x",%b\n' % (zlib.crc32(rest), rest))
-    ((attempt,),) = [call.attempts for entry in journal.read(path) for call in entry.record.calls]
+    ((attempt,),) = [call.attempts for entry in journal.entries(path, RECORD_LINES) for call in entry.calls]
     assert attempt == CallAttempt(None, 3, 2, 1)
 
 
@@ -152,7 +152,7 @@ def test_another_schema_version_is_refused_by_its_number(tmp_path: Path, version
     path = tmp_path / "records.jsonl"
     path.write_bytes(b'{"schema_version":%d,"checksum":"00000000","record":{}}\n' % version)
     with pytest.raises(RunStoreError, match=f"line 1: of schema version {version}, and this version reads 3 to 4"):
-        list(journal.read(path))
+        list(journal.entries(path, RECORD_LINES))
 
 
 def test_a_line_of_another_configuration_or_cell_is_refused_by_readers_and_writers(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_verdicts_are_lines_like_any_other(tmp_path: Path) -> None:
     with JournalWriter(path, VERDICT_LINES, RUNS) as writer:
         for verdict in verdicts:
             writer.append(verdict)
-    assert [entry.record for entry in journal.entries(path, VERDICT_LINES, RUNS)] == verdicts
+    assert list(journal.entries(path, VERDICT_LINES, RUNS)) == verdicts
     assert len({line.key for line in journal.scan(path)}) == 2
 
 
@@ -194,7 +194,7 @@ def test_what_someone_else_appended_is_never_cut_off(tmp_path: Path) -> None:
             other.write(journal.encode(RECORDS[1], RECORD_LINES))
         with pytest.raises(RunStoreError, match="changed by someone else"):
             writer.append(RECORDS[2])
-    assert [entry.record for entry in journal.read(path)] == RECORDS[:2]
+    assert list(journal.entries(path, RECORD_LINES)) == RECORDS[:2]
 
 
 FULL_DISK = """
@@ -229,5 +229,5 @@ def test_a_full_disk_leaves_a_readable_journal(tmp_path: Path) -> None:
     )
     number, message = done.stdout.split(maxsplit=1)
     assert "Make room" in message
-    assert len(list(journal.read(path))) == int(number) > 0
+    assert len(list(journal.entries(path, RECORD_LINES))) == int(number) > 0
     assert path.read_bytes().endswith(b"}\n")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import anyio
 
-from arena.store.journal import RECORD_LINES, JournalWriter, read
+from arena.store.journal import RECORD_LINES, JournalWriter, entries
 from experiments.execution.process import keeper
 from tests.samples import answered
 
@@ -22,4 +22,4 @@ def test_what_is_handed_in_before_a_stop_is_kept(tmp_path: Path) -> None:
                 group.cancel_scope.cancel()
 
     anyio.run(main)
-    assert sorted(entry.record.question_id for entry in read(path)) == sorted(names)
+    assert sorted(entry.question_id for entry in entries(path, RECORD_LINES)) == sorted(names)
