@@ -143,7 +143,13 @@ def build_leaderboard(
     return Leaderboard(
         run_id=run_id,
         fingerprint=fingerprint,
-        dataset=_summarise_dataset(dataset, table),
+        dataset=DatasetSummary(
+            name=dataset.name,
+            fingerprint=dataset.fingerprint,
+            n_documents=len(dataset.documents),
+            n_questions=len(dataset.questions),
+            n_asked=len({asked for cell in table.cells for asked in cell.usage}),
+        ),
         prices=price_source(prices) if prices else None,
         cells=_placed(rows, standings, recovered, gained),
         comparisons=[one for standing in standings.values() for one in standing.comparisons],
@@ -154,16 +160,6 @@ def build_leaderboard(
         ),
         detectable={name: one.detectable for name, one in standings.items() if one.detectable is not None},
         warnings=find_warnings(Facts(rows, len(dataset.questions), indexes, table.cells)),
-    )
-
-
-def _summarise_dataset(dataset: Dataset, table: ScoreTable) -> DatasetSummary:
-    return DatasetSummary(
-        name=dataset.name,
-        fingerprint=dataset.fingerprint,
-        n_documents=len(dataset.documents),
-        n_questions=len(dataset.questions),
-        n_asked=len({asked for cell in table.cells for asked in cell.usage}),
     )
 
 

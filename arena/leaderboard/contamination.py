@@ -32,7 +32,7 @@ _BLOCK = 500
 """Most questions whose answers are held against each other: what it costs grows with the square of it."""
 
 
-def cross_questions(
+def _crossed(
     cell: CellScores,
     columns: ScoreColumns,
     questions: Sequence[Question],
@@ -40,15 +40,9 @@ def cross_questions(
     metric: str,
     seed: int,
 ) -> list[Crossed]:
-    """Blocks of questions of one kind, of those that have a score.
+    """Blocks of questions of one kind, of those that have a score; their rows are those of `columns` and `questions`.
 
-    Args:
-        cell: its answers.
-        columns: its scores; rows of the blocks are rows of these.
-        questions: those of `columns`, in their order.
-        gold: question id -> what is right.
-        metric: one of CROSSED.
-        seed: by which a kind with many questions is dealt to blocks.
+    `metric`: one of CROSSED. `seed`: by which a kind with many questions is dealt to blocks.
     """
     scored = ~np.isnan(columns.values(metric))
     rng = np.random.default_rng(seed)
@@ -174,7 +168,7 @@ def _probe(
     own = summarise_selections(columns, selections, resamples)
     found = [{name: Remembered(own=own[place, name]) for name in metrics} for place in range(len(groups))]
     for name in CROSSED:
-        blocks = cross_questions(cell, columns, questions, dataset.gold, name, seed)
+        blocks = _crossed(cell, columns, questions, dataset.gold, name, seed)
         for remembered, chance in zip(
             found, _chances(columns.values(name), blocks, groups, resamples, seed), strict=True
         ):

@@ -124,13 +124,10 @@ def _constant(values: Sequence[float]) -> float | None:
 
 def _agreements(records: Sequence[RecordCount]) -> list[Agreement]:
     """With exact match and with people, each on the answers that it and the judge call right or wrong."""
-    by_match = [(record.value, record.em == 1.0) for record in records if record.em is not None]
-    by_people = [(record.value, record.human) for record in records if record.human is not None]
-    return [
-        _agreement(other, [(value > RIGHT_ABOVE, right) for value, right in pairs if value is not None])
-        for other, pairs in (("answer_em", by_match), ("human", by_people))
-        if any(value is not None for value, _ in pairs)
-    ]
+    judged = [(record, record.value > RIGHT_ABOVE) for record in records if record.value is not None]
+    by_match = [(right, record.em == 1.0) for record, right in judged if record.em is not None]
+    by_people = [(right, record.human) for record, right in judged if record.human is not None]
+    return [_agreement(other, pairs) for other, pairs in (("answer_em", by_match), ("human", by_people)) if pairs]
 
 
 def _agreement(other: str, pairs: Sequence[tuple[bool, bool]]) -> Agreement:

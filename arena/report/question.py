@@ -54,7 +54,8 @@ def gold_documents(gold: Gold, documents: Mapping[str, Document]) -> tuple[GoldD
     """The gold documents, in the order of the hops where there is one; what serves no hop stands last."""
     hops = grouped((doc_id, number) for number, doc_id in enumerate(gold.hop_order or (), start=1))
     ids = dict.fromkeys((*hops, *gold.supporting_ids))
-    return tuple(GoldDocument(one, _title(one, documents), tuple(hops.get(one, ()))) for one in ids)
+    titles = {one: document.title for one in ids if (document := documents.get(one))}
+    return tuple(GoldDocument(one, titles.get(one), tuple(hops.get(one, ()))) for one in ids)
 
 
 def lanes_of(names: Iterable[str]) -> list[str]:
@@ -77,11 +78,6 @@ def gold_beyond(beyond: Sequence[str], gold: Sequence[GoldDocument]) -> list[tup
         return []
     named = [by_id.get(one) or by_id.get(_PIECE.sub("", one)) for one in beyond]
     return [(place, found) for place, found in enumerate(named, start=1) if found]
-
-
-def _title(doc_id: str, documents: Mapping[str, Document]) -> str | None:
-    document = documents.get(doc_id)
-    return document.title if document else None
 
 
 _FINISHED = "stop"  # what most replies end with; it spares the look at how they were cut

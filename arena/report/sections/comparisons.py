@@ -8,7 +8,7 @@ from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.schema import FEW_SHARED, HEADLINE, LEVEL, Comparison
 from arena.report.figures import Quotes, path_of
 from arena.report.names import Mark, listed, metric_name
-from arena.report.section import Block, Entry, Grid, Line, Section
+from arena.report.section import Block, Entry, Grid, Line, Section, lines
 from arena.types import GOLD_MODE, grouped
 
 _LEGEND = (
@@ -45,7 +45,10 @@ def _block(metric: str, pairs: Pairs, board: Leaderboard, marks: Sequence[Mark],
     worth_reading = tested if len(tested) <= FEW_PAIRS else with_best
     shown = worth_reading if first or differ else []
     open_places = {place for place, _ in shown}
-    others = sorted((pair for pair in tested if pair[0] not in open_places), key=_width)
+    others = [pair for pair in tested if pair[0] not in open_places]
+    others.sort(key=lambda pair: -abs(pair[1].difference or 0.0))  # wide ones first
+    n_beyond = len(others) - MOST_FOLDED
+    beyond = lines([f"{n_beyond:,} more pairs are in leaderboard.json."] if n_beyond > 0 else [])
     by_cell = {cell.cell: mark for cell, mark in zip(board.cells, marks, strict=True)}
     quotes, name = Quotes(board), metric_name(metric)
     return Block(
@@ -53,24 +56,14 @@ def _block(metric: str, pairs: Pairs, board: Leaderboard, marks: Sequence[Mark],
         lead=(_summary([one for _, one in pairs]),),
         grid=_grid(shown, by_cell, quotes, best) if shown else None,
         more=_grid(others[:MOST_FOLDED], by_cell, quotes, None) if others else None,
-        notes=(*_left_out(metric, board, marks), *_more(len(others))),
+        notes=(*_left_out(metric, board, marks), *beyond),
     )
-
-
-def _more(folded: int) -> Sequence[Line]:
-    """Where the pairs are for which a page has no room."""
-    return [(f"{folded - MOST_FOLDED:,} more pairs are in leaderboard.json.",)] if folded > MOST_FOLDED else []
 
 
 def _best(board: Leaderboard, metric: str) -> str | None:
     """Key of the cell with the highest mean among those that compete; the first of several."""
     competing = [cell for cell in board.cells if metric in cell.ranks]
     return max(competing, key=lambda cell: cell.metrics[metric].mean or 0.0).cell if competing else None
-
-
-def _width(pair: tuple[int, Comparison]) -> float:
-    """Sorts wide differences first."""
-    return -abs(pair[1].difference or 0.0)
 
 
 def _summary(compared: Sequence[Comparison]) -> str:
@@ -85,7 +78,7 @@ def _summary(compared: Sequence[Comparison]) -> str:
     return f"{differ:,} of {family:,} pairs are shown to differ by more than chance."
 
 
-def _left_out(metric: str, board: Leaderboard, marks: Sequence[Mark]) -> list[Line]:
+def _left_out(metric: str, board: Leaderboard, marks: Sequence[Mark]) -> tuple[Line, ...]:
     """A sentence per reason why cells that have the metric do not compete; none on those that are handed the gold."""
     told = _reasons(metric, board)
     reasons = grouped(
@@ -93,10 +86,10 @@ def _left_out(metric: str, board: Leaderboard, marks: Sequence[Mark]) -> list[Li
         for cell, mark in zip(board.cells, marks, strict=True)
         if cell.retrieval_mode != GOLD_MODE and cell.defines(metric) and metric not in cell.ranks
     )
-    return [
-        (f"{listed(names)} {'does' if len(names) == 1 else 'do'} not compete: {reason}.",)
+    return lines(
+        f"{listed(names)} {'does' if len(names) == 1 else 'do'} not compete: {reason}."
         for reason, names in reasons.items()
-    ]
+    )
 
 
 def _reasons(metric: str, board: Leaderboard) -> dict[str, str]:

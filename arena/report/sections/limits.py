@@ -20,8 +20,7 @@ from arena.types import JudgeMetric
 def spending_notes(board: Leaderboard) -> Iterator[str]:
     """One sentence each on money that is unknown, on latency that was not measured, and on what was replayed."""
     yield from _on_money(board.cells)
-    yield from _on_latency([cell for cell in board.cells if _replayed_questions(cell)])
-    yield from _on_warm_up(board.cells)
+    yield from _on_latency(board.cells)
     yield from _on_replays(board.cells)
 
 
@@ -39,23 +38,14 @@ def _on_money(cells: Sequence[CellSummary]) -> Iterator[str]:
         yield f"USD of {_names(timeless)} is withheld: replayed calls have no seconds, by which their model is priced."
 
 
-def _on_latency(replayed: Sequence[CellSummary]) -> Iterator[str]:
-    unmeasured = [cell for cell in replayed if cell.latency_seconds.n_measured == 0]
-    if unmeasured:
-        yield (
-            f"seconds of {_names(unmeasured)} are withheld: every question had a replayed call; --no-cache asks anew."
-        )
-    if partly := sum(_replayed_questions(cell) for cell in replayed if cell.latency_seconds.n_measured):
+def _on_latency(cells: Sequence[CellSummary]) -> Iterator[str]:
+    unmeasured = [cell for cell in cells if cell.latency_seconds.n_measured == 0]
+    if replayed := [cell for cell in unmeasured if _replayed_questions(cell)]:
+        yield f"seconds of {_names(replayed)} are withheld: every question had a replayed call; --no-cache asks anew."
+    if partly := sum(_replayed_questions(cell) for cell in cells if cell.latency_seconds.n_measured):
         yield f"seconds leave out {counted(partly, 'question')} with a replayed call."
-
-
-def _on_warm_up(cells: Sequence[CellSummary]) -> Iterator[str]:
-    unmeasured = [cell for cell in cells if cell.n_warm_up and cell.latency_seconds.n_measured == 0]
-    if unmeasured:
-        yield (
-            f"seconds of {_names(unmeasured)} are withheld: nothing was measured after the first question, which warms "
-            "up."
-        )
+    if warm := [cell for cell in unmeasured if cell.n_warm_up]:
+        yield f"seconds of {_names(warm)} are withheld: nothing was measured after the first question, which warms up."
 
 
 def _on_replays(cells: Sequence[CellSummary]) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from arena.leaderboard.build import Leaderboard
@@ -14,26 +13,10 @@ from arena.report.section import Entry, Grid
 from arena.report.source import PaperComparison, StrategyCard
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """`facts`: (what, which); `config`, `identity`, `libraries`: as text; `warnings`: of the manifest."""
-
-    facts: tuple[tuple[str, Phrase], ...]
-    commands: tuple[str, ...]
-    config: str
-    identity: str
-    libraries: str
-
-
-def provenance(board: Leaderboard, manifest: Mapping[str, Any], commands: Sequence[str]) -> Provenance:
-    """A part that the manifest does not have is left out."""
-    return Provenance(
-        tuple(_facts(board, manifest)),
-        tuple(commands),
-        _written(manifest.get("config")),
-        _written(manifest.get("identity")),
-        _written(manifest.get("libraries")),
-    )
+def provenance(board: Leaderboard, manifest: Mapping[str, Any], commands: Sequence[str]) -> dict[str, Any]:
+    """`facts`: (what, which); `commands`; `config`, `identity`, `libraries`: as text, empty where there are none."""
+    written = {name: _written(manifest.get(name)) for name in ("config", "identity", "libraries")}
+    return {"facts": tuple(_facts(board, manifest)), "commands": tuple(commands), **written}
 
 
 def _facts(board: Leaderboard, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Phrase]]:
@@ -88,27 +71,15 @@ _INSIDE = {True: "inside our interval", False: "outside our interval", None: ""}
 RATIO = "ratio"
 
 
-@dataclass(frozen=True, slots=True)
-class CardView:
-    """A fidelity card. `ran_at`: cell -> the tier its judgements were of, where it has one."""
-
-    card: StrategyCard
-    ran_at: tuple[tuple[Mark, str], ...]
-    grid: Grid
-
-
-def card_views(board: Leaderboard, marks: Sequence[Mark], cards: Sequence[StrategyCard]) -> tuple[CardView, ...]:
-    """One per card, in their order."""
+def card_views(board: Leaderboard, marks: Sequence[Mark], cards: Sequence[StrategyCard]) -> tuple[dict[str, Any], ...]:
+    """Each `card` with its `grid`; `ran_at`: (cell, the tier that its judgements were of), where it has one."""
+    tiers = [(mark, tier) for mark in marks if (tier := board.cells[mark.place].fidelity_tier)]
     return tuple(
-        CardView(
-            card,
-            tuple(
-                (mark, tier)
-                for mark in marks
-                if mark.strategy == card.strategy and (tier := board.cells[mark.place].fidelity_tier)
-            ),
-            Grid(("the paper says", "here", "how, or why not"), card.clauses, n_names=3),
-        )
+        {
+            "card": card,
+            "ran_at": [(mark, tier) for mark, tier in tiers if mark.strategy == card.strategy],
+            "grid": Grid(("the paper says", "here", "how, or why not"), card.clauses, n_names=3),
+        }
         for card in cards
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.leaderboard.build import CellSummary, Leaderboard
-from arena.leaderboard.planes import Plane
+from arena.leaderboard.planes import Plane, PlanePoint
 from arena.report.figures import RULES, Quote, Quotes, path_of
 from arena.report.names import COSTS, Mark, metric_name
 from arena.report.section import Entry, Figure, Grid, cell_grid
@@ -100,6 +100,11 @@ def planes(board: Leaderboard, marks: Sequence[Mark]) -> Figure | None:
     )
 
 
+def _shown(plane: Plane) -> list[tuple[int, PlanePoint]]:
+    """The cells that have both, with their places."""
+    return [pair for pair in enumerate(plane.points) if pair[1].quality is not None and pair[1].cost is not None]
+
+
 def _grid(number: int, plane: Plane, marks: Sequence[Mark], quotes: Quotes) -> Grid:
     return Grid(
         ("cell", metric_name(plane.quality), COSTS[plane.cost], "on the front", "share of resamples"),
@@ -111,19 +116,15 @@ def _grid(number: int, plane: Plane, marks: Sequence[Mark], quotes: Quotes) -> G
                 "yes" if point.on_front else "no" if point.front_share is not None else "does not compete",
                 quotes.quote("share", path_of("planes", number, "points", place, "front_share")),
             )
-            for place, point in enumerate(plane.points)
-            if point.quality is not None and point.cost is not None
+            for place, point in _shown(plane)
         ),
         key=f"{plane.quality}/{plane.cost}",
     )
 
 
 def _spec(plane: Plane, board: Leaderboard, grid: Grid) -> dict[str, Any]:
-    texts = {row[0].place: row for row in grid.rows if isinstance(row[0], Mark)}
     points = []
-    for place, point in enumerate(plane.points):
-        if place not in texts:
-            continue
+    for (place, point), row in zip(_shown(plane), grid.rows, strict=True):
         summary = board.cells[place].metrics[plane.quality]
         points.append(
             {
@@ -134,7 +135,7 @@ def _spec(plane: Plane, board: Leaderboard, grid: Grid) -> dict[str, Any]:
                 "high": summary.ci_high,
                 "front": point.on_front,
                 "share": point.front_share,
-                "texts": [one.text for one in texts[place] if isinstance(one, Quote)],
+                "texts": [one.text for one in row if isinstance(one, Quote)],
             }
         )
     return {"quality": plane.quality, "cost": plane.cost, "points": points}
