@@ -86,7 +86,8 @@ def _never_found(cell: CellScores) -> Iterator[GuardFinding]:
 
 def _constant_scores(cell: CellScores) -> Iterator[GuardFinding]:
     """A metric of words with one value between 0 and 1 throughout; 0 and 1 are floor and ceiling, and may be true."""
-    for metric, values in _values(cell).items():
+    for metric, scores in by_metric(cell).items():
+        values = [score.value for score in scores if score.value is not None]
         if metric in _OF_WORDS and len(values) >= ENOUGH_QUESTIONS and len(set(values)) == 1 and 0 < values[0] < 1:
             yield GuardFinding(
                 guard="constant_metric",
@@ -114,10 +115,3 @@ def _stuck_judges(judges: JudgeCounts | None) -> Iterator[tuple[frozenset[str], 
 
 def _completed(cell: CellScores) -> list[Usage]:
     return [usage for usage in cell.usage.values() if usage.outcome != "failed"]
-
-
-def _values(cell: CellScores) -> Mapping[str, list[float]]:
-    return {
-        metric: [score.value for score in scores if score.value is not None]
-        for metric, scores in by_metric(cell).items()
-    }

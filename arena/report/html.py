@@ -73,8 +73,8 @@ def _figures(shown: dict[str, Any], marks: tuple[Mark, ...]) -> dict[str, Any]:
             {"name": one.name, "strategy": one.strategy, "mode": one.mode, "hue": one.hue, "shape": one.shape}
             for one in marks
         ],
-        "groups": shown["table"].groups,
-        "metrics": shown["table"].metrics,
+        "groups": shown["table"]["groups"],
+        "metrics": shown["table"]["metrics"],
         **{name: shown[name].drawn for name in drawn if shown[name] is not None},
     }
 

@@ -76,19 +76,17 @@ def marks_of(board: Leaderboard) -> tuple[Mark, ...]:
     """One for each cell, in the order of the leaderboard."""
     strategies = list(dict.fromkeys(cell.strategy for cell in board.cells))
     others = [mode for mode in dict.fromkeys(cell.retrieval_mode for cell in board.cells) if mode not in _OWN_SHAPES]
-    return tuple(_mark(place, cell, board, strategies, others) for place, cell in enumerate(board.cells))
-
-
-def _mark(place: int, cell: CellSummary, board: Leaderboard, strategies: list[str], others: list[str]) -> Mark:
-    mode = cell.retrieval_mode
-    shape = _OWN_SHAPES[mode] if mode in _OWN_SHAPES else _FREE_SHAPES[others.index(mode) % len(_FREE_SHAPES)]
-    return Mark(
-        place,
-        cell.strategy,
-        mode,
-        setting_of(cell, board.cells),
-        strategies.index(cell.strategy) % HUES,
-        SHAPES[shape],
+    shapes = _OWN_SHAPES | {mode: _FREE_SHAPES[place % len(_FREE_SHAPES)] for place, mode in enumerate(others)}
+    return tuple(
+        Mark(
+            place,
+            cell.strategy,
+            cell.retrieval_mode,
+            setting_of(cell, board.cells),
+            hue=strategies.index(cell.strategy) % HUES,
+            shape=SHAPES[shapes[cell.retrieval_mode]],
+        )
+        for place, cell in enumerate(board.cells)
     )
 
 

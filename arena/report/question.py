@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -192,26 +192,23 @@ def figure_text(figure: float | None) -> str:
 
 def request_text(request: RetrievalRequest) -> str:
     """How an index was asked, the query apart: `hybrid, k 5, depth 50, rrf 60`."""
-    return ", ".join(_request_parts(request))
+    parts = [request.mode]
+    if request.k is not None:
+        parts.append(f"k {request.k}")
+    if request.depth is not None:
+        parts.append(f"depth {request.depth}")
+    if request.fusion is not None:
+        parts.append(request.fusion + (f" {request.rrf_k}" if request.rrf_k is not None else ""))
+    if request.lane_weights is not None:
+        parts.append("weights " + " : ".join(map(figure_text, request.lane_weights)))
+    if request.threshold is not None:
+        parts.append(f"threshold {figure_text(request.threshold)}")
+    return ", ".join(parts)
 
 
 def changed_text(decision: Decision) -> str:
     """What a branch altered: `evidence, answer`, or `nothing`."""
     return ", ".join(decision.changed) or "nothing"
-
-
-def _request_parts(request: RetrievalRequest) -> Iterator[str]:
-    yield request.mode
-    if request.k is not None:
-        yield f"k {request.k}"
-    if request.depth is not None:
-        yield f"depth {request.depth}"
-    if request.fusion is not None:
-        yield request.fusion + (f" {request.rrf_k}" if request.rrf_k is not None else "")
-    if request.lane_weights is not None:
-        yield "weights " + " : ".join(map(figure_text, request.lane_weights))
-    if request.threshold is not None:
-        yield f"threshold {figure_text(request.threshold)}"
 
 
 def visible_text(text: str) -> str:

@@ -112,12 +112,7 @@ def plotly() -> tuple[str, str]:
     from plotly.offline import get_plotlyjs
 
     source = get_plotlyjs()
-    return source, pack(source)
-
-
-def pack(text: str) -> str:
-    """Base64 of gzip of a text; the same text gives the same bytes."""
-    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+    return source, base64.b64encode(gzip.compress(source.encode(), 9, mtime=0)).decode()
 
 
 def _joined(path: str, names: str) -> str:

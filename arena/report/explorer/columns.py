@@ -162,9 +162,9 @@ def _compressed(text: bytes) -> bytes:
     return gzip.compress(text, LEVEL, mtime=0)
 
 
-def island_chars(member_bytes: int) -> int:
-    """Characters of a member of so many bytes in the island, its line end included."""
-    return 4 * math.ceil(member_bytes / 3) + 1
+def island_chars(*members: bytes) -> int:
+    """Characters of members in the island, their line ends included."""
+    return sum(4 * math.ceil(len(one) / 3) + 1 for one in members)
 
 
 class Lines:

@@ -39,7 +39,7 @@ from arena.report.explorer.documents import DocumentShelf
 from arena.report.names import short_names
 from arena.report.question import CellPage, gold_documents
 from arena.report.source import PageSource
-from arena.scoring import CellScores, ScoreTable
+from arena.scoring import ScoreTable
 from arena.types import Dataset, Question
 
 
@@ -68,15 +68,6 @@ def filled_chunks(source: PageSource, questions: Sequence[Question], metrics: Se
     return chunks
 
 
-def metrics_of(source: PageSource) -> list[str]:
-    """Every metric of the run, in the order of the first record that has it."""
-    return list(
-        dict.fromkeys(
-            score.metric for cell in source.table.cells for scores in cell.scores.values() for score in scores
-        )
-    )
-
-
 def questions_of(table: ScoreTable, dataset: Dataset) -> list[Question]:
     """The questions that any cell has a record of, in the order of the dataset."""
     asked = {question_id for cell in table.cells for question_id in cell.scores}
@@ -90,6 +81,8 @@ def written_list(table: ScoreTable, questions: Sequence[Question], dataset: Data
     where a cell has no record.
     """
     findings, pairs = Vocabulary(), [(cell, one.question_id) for one in questions for cell in table.cells]
+    used = (cell.usage.get(question_id) for cell, question_id in pairs)
+    found = (cell.failures.get(question_id) for cell, question_id in pairs)
     return {
         "id": [question.question_id for question in questions],
         "text": [cut(question.text, chars) for question in questions],
@@ -98,20 +91,10 @@ def written_list(table: ScoreTable, questions: Sequence[Question], dataset: Data
         "shape": [question.hop_shape for question in questions],
         "gold": [[cut(one, chars) for one in dataset.gold[question.question_id].answers] for question in questions],
         "answerable": [int(dataset.gold[question.question_id].answerable) for question in questions],
-        "outcome": integers(_outcome(cell, question_id) for cell, question_id in pairs),
-        "finding": integers(findings.number(_finding(cell, question_id)) for cell, question_id in pairs),
+        "outcome": integers(OUTCOMES.index(one.outcome) if one else None for one in used),
+        "finding": integers(findings.number(one.failure) if one else None for one in found),
         "findings": findings.written(),
     }
-
-
-def _outcome(cell: CellScores, question_id: str) -> int | None:
-    usage = cell.usage.get(question_id)
-    return OUTCOMES.index(usage.outcome) if usage else None
-
-
-def _finding(cell: CellScores, question_id: str) -> str | None:
-    found = cell.failures.get(question_id)
-    return found.failure if found else None
 
 
 Length = TypeVar("Length")
@@ -142,7 +125,7 @@ class Writing:
     @property
     def size(self) -> int:
         """In characters of the island."""
-        return sum(map(island_chars, map(len, (self.answers, *self.words))))
+        return island_chars(self.answers, *self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +139,7 @@ class Texts:
     @property
     def size(self) -> int:
         """In characters of the island."""
-        return sum(island_chars(len(content)) for _, content in self.members)
+        return island_chars(*(content for _, content in self.members))
 
 
 def fitting_writing(answers: Sequence[str | None], chunks: Sequence[Chunk], room: int) -> Writing:
@@ -214,23 +197,20 @@ def explorer_island(source: PageSource, room: int = ISLAND_CHARS) -> str:
 
     It takes `room` characters where that can be. Reads the records once; the same run gives the same text.
     """
-    questions, metrics, shelf = (
-        questions_of(source.table, source.dataset),
-        metrics_of(source),
-        DocumentShelf(source.documents),
-    )
+    questions, shelf, lines = questions_of(source.table, source.dataset), DocumentShelf(source.documents), Lines()
+    scores = (score for cell in source.table.cells for of_question in cell.scores.values() for score in of_question)
+    metrics = list(dict.fromkeys(score.metric for score in scores))
     chunks = filled_chunks(source, questions, metrics)
-    lines = Lines()
     # Writing the numbers names documents to the shelf: before that it knows neither their names nor their texts.
     numbers = members(chunk.numbers(shelf) for chunk in chunks)
     listed = member(written_list(source.table, questions, source.dataset, LIST_CHARS))
     names = member(shelf.names())
-    left = room - CONTENTS_CHARS - sum(map(island_chars, map(len, (listed, names, *numbers))))
+    left = room - CONTENTS_CHARS - island_chars(listed, names, *numbers)
     answers = [cell.answers.get(one.question_id) for one in questions for cell in source.table.cells]
     writing = fitting_writing(answers, chunks, left)
     lanes = members(chunk.lanes() for chunk in chunks)
     without_lanes = left - writing.size
-    left = without_lanes - sum(map(island_chars, map(len, lanes)))
+    left = without_lanes - island_chars(*lanes)
     texts = fitting_texts(shelf, left if left >= 0 else without_lanes)
     contents = _described(source) | {
         "metrics": metrics,

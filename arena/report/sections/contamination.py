@@ -8,7 +8,7 @@ from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.contamination import PROBED, ContaminationProbe, ProbedGroup, Remembered
 from arena.report.figures import Quotes, path_of
 from arena.report.names import Mark, is_invented
-from arena.report.section import Block, Entry, Grid, Line, Section
+from arena.report.section import Block, Entry, Grid, Line, Section, lines
 from arena.types import grouped
 
 SHORT = {"answer_em": "EM", "answer_f1": "F1", "answer_contains": "contains", "answer_accuracy": "accuracy"}
@@ -127,23 +127,23 @@ def _gains(marks: Sequence[Mark], quotes: Quotes) -> Block | None:
     gains = {mark: quotes.board.cells[mark.place].gain_over_closed_book for mark in marks}
     known = {mark: [name for name, one in of.items() if one.withheld is None] for mark, of in gains.items()}
     metrics = [name for name in PROBED if any(name in names for names in known.values())]
-    rows = tuple(
-        (mark, *(entry for name in metrics for entry in _gain(mark, name, quotes))) for mark in marks if known[mark]
-    )
+    figures = [
+        one for name in metrics for one in (f"signed {name}.difference", f"interval {name}.ci_low {name}.ci_high")
+    ]
+    rows: list[tuple[Entry, ...]] = [
+        (mark, *quotes.row(path_of("cells", mark.place, "gain_over_closed_book"), *figures))
+        for mark in marks
+        if known[mark]
+    ]
     withheld = grouped(
         ((metric, one.withheld), mark.name)
         for mark, of in gains.items()
         for metric, one in of.items()
         if one.withheld is not None
     )
-    notes: tuple[Line, ...] = tuple(
-        (f"gain in {metric} withheld, {reason}: {', '.join(cells)}.",) for (metric, reason), cells in withheld.items()
+    notes = lines(
+        f"gain in {metric} withheld, {reason}: {', '.join(cells)}." for (metric, reason), cells in withheld.items()
     )
     headings = ("cell", *(heading for name in metrics for heading in (SHORT[name], "95% interval")))
     heading = ("Gain over closed_book of the same model, on the same questions",)
-    return Block(heading, grid=Grid(headings, rows) if rows else None, notes=notes) if rows or notes else None
-
-
-def _gain(mark: Mark, metric: str, quotes: Quotes) -> tuple[Entry, ...]:
-    at = path_of("cells", mark.place, "gain_over_closed_book", metric)
-    return quotes.row(at, "signed difference", "interval ci_low ci_high")
+    return Block(heading, grid=Grid(headings, tuple(rows)) if rows else None, notes=notes) if rows or notes else None

@@ -29,6 +29,9 @@ class Currency:
     def paths(self, place: int) -> tuple[str, ...]:
         return tuple(f"cells.{place}.{figure}" for figure in self.figures)
 
+    def quote(self, quotes: Quotes, place: int) -> Quote:
+        return quotes.quote(self.rule, *self.paths(place))
+
     def of(self, cell: CellSummary) -> float | None:
         """None where any of it is not known."""
         return sum_known(attrgetter(figure)(cell) for figure in self.figures)
@@ -54,14 +57,14 @@ def price_sentences(
     if baseline is not None:
         times = quotes.quote("times_of_sums", *currency.paths(lead), *currency.paths(baseline))
         name, other = marks[lead].name, marks[baseline].name
-        own, its = _amount(quotes, currency, lead), _amount(quotes, currency, baseline)
+        own, its = currency.quote(quotes, lead), currency.quote(quotes, baseline)
         sentences.append(
             (f"{name} takes ", times, f" times what {other} does: ", own, " against ", its, f" {currency.unit}.")
         )
     known = {place: cost for place in top if (cost := currency.of(board.cells[place])) is not None}
     cheapest = min(known, key=lambda place: (known[place], place))
     if cheapest not in (lead, baseline):
-        least = _amount(quotes, currency, cheapest)
+        least = currency.quote(quotes, cheapest)
         name = marks[cheapest].name
         sentences.append((f"The cheapest of the top group is {name}, at ", least, f" {currency.unit}."))
     elif cheapest == baseline and sentences:
@@ -83,10 +86,6 @@ def _baseline(cells: Sequence[CellSummary], lead: int, currency: Currency) -> in
         ),
         None,
     )
-
-
-def _amount(quotes: Quotes, currency: Currency, place: int) -> Quote:
-    return quotes.quote(currency.rule, *currency.paths(place))
 
 
 _EXPLANATIONS = {

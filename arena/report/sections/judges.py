@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from arena.leaderboard.build import CellSummary, Leaderboard
-from arena.leaderboard.judge_card import Agreement, JudgeCard
+from arena.leaderboard.build import Leaderboard
+from arena.leaderboard.judge_card import JudgeCard
 from arena.leaderboard.validity import counted
 from arena.llm.providers import is_fake
 from arena.report.figures import UNDEFINED, Quotes, path_of
@@ -53,7 +53,8 @@ def _metric_notes(card: JudgeCard) -> Iterator[str]:
         yield f"{who}: gives {card.constant:g} to every answer: it tells nothing apart."
     for agreement in card.agreements:
         if agreement.kappa is not None and agreement.kappa <= 0:
-            yield f"{who}: agrees with {_name(agreement)} no more than chance would."
+            other = "people" if agreement.other == "human" else "exact match"
+            yield f"{who}: agrees with {other} no more than chance would."
 
 
 def _row(number: int, card: JudgeCard, quotes: Quotes) -> tuple[Entry, ...]:
@@ -78,10 +79,6 @@ def _agreement(at: str | None, quotes: Quotes, *, counted: bool = False) -> Entr
     return (quotes.quote("share", f"{at}.share"), " (", quotes.quote("ratio", f"{at}.kappa"), ")", *of)
 
 
-def _name(agreement: Agreement) -> str:
-    return "people" if agreement.other == "human" else "exact match"
-
-
 _ABSTENTION_LEGEND = (
     "share of the questions without an answer on which a cell abstained (correct) or answered all the same "
     "(unsupported), and of those with an answer on which it abstained (false)."
@@ -92,11 +89,7 @@ _ABSTENTION = {"correct_abstention": "correct", "unsupported_claim": "unsupporte
 def abstention(board: Leaderboard, marks: Sequence[Mark]) -> Section | None:
     """A row per cell that writes answers; None where every question has an answer and no cell abstained."""
     shown = [mark for mark in marks if any(board.cells[mark.place].defines(one) for one in _ABSTENTION)]
-    if not shown or not any(map(_tempted, board.cells)):
+    if not shown or not any(cell.n_abstained or cell.defines("correct_abstention") for cell in board.cells):
         return None
     figures = {heading: f"metric {name}" for name, heading in _ABSTENTION.items()}
     return Section("Abstention", _ABSTENTION_LEGEND, (Block(grid=cell_grid(Quotes(board), shown, figures, "metrics")),))
-
-
-def _tempted(cell: CellSummary) -> bool:
-    return bool(cell.n_abstained) or cell.defines("correct_abstention")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -130,31 +130,23 @@ def _in_two_lines(figure: str) -> str:
     return figure.replace(" [", "\n[").replace(" (", "\n(")
 
 
-@dataclass(frozen=True, slots=True)
-class BoardView:
-    """`grid`; `metrics`: of each column, None = none; `groups`: see `_groups`; `flags`: per cell, what to beware of."""
+def board_view(board: Leaderboard, marks: Sequence[Mark]) -> dict[str, Any]:
+    """What a page shows in and beside the table.
 
-    grid: Grid
-    metrics: tuple[str | None, ...]
-    groups: Mapping[str, Any]
-    flags: tuple[tuple[str, ...], ...]
-    whiskers: tuple[tuple[float, float, float] | None, ...]
-    top: tuple[bool, ...]
-
-
-def board_view(board: Leaderboard, marks: Sequence[Mark]) -> BoardView:
-    """What a page shows in and beside the table."""
+    `grid`; `metrics`: of each column, None = none; `groups`: see `_groups`; `flags`: per cell, what to beware of;
+    `whiskers`: per cell low, mean and high of the ranked metric; `top`: whether it is in the top group.
+    """
     metrics = tuple(column.metric for column in columns_of(board))
     standing = standing_of(board)
     ranked = standing.metric if standing else next((one for one in RANKED if one in metrics), "")
-    return BoardView(
-        leaderboard_grid(board, marks),
-        metrics,
-        _groups(board, Quotes(board)),
-        tuple(_flags(cell) for cell in board.cells),
-        tuple(_whisker(cell, ranked) for cell in board.cells),
-        tuple(bool(standing and place in standing.top) for place in range(len(board.cells))),
-    )
+    return {
+        "grid": leaderboard_grid(board, marks),
+        "metrics": metrics,
+        "groups": _groups(board, Quotes(board)),
+        "flags": [_flags(cell) for cell in board.cells],
+        "whiskers": [_whisker(cell, ranked) for cell in board.cells],
+        "top": [bool(standing and place in standing.top) for place in range(len(board.cells))],
+    }
 
 
 def metric_quote(quotes: Quotes, path: str, cell: CellSummary, metric: str) -> Quote:

@@ -191,7 +191,7 @@ def test_the_size_of_a_line_is_known_before_it_is_written(n: int) -> None:
     lines = Lines()
     written = lines.island({}) + "\n"
     assert lines.add(content) == 1
-    assert len(lines.island({})) + 1 - len(written) == island_chars(len(content))
+    assert len(lines.island({})) + 1 - len(written) == island_chars(content)
 
 
 def test_more_questions_than_a_chunk_holds() -> None:
