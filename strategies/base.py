@@ -6,13 +6,17 @@ come from a calibration say whose judgements they were chosen on.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self
 
 from langgraph.errors import GraphRecursionError
+from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
@@ -88,6 +92,38 @@ Salvage = Callable[[Any, Runtime[Tools]], Awaitable[Any]]
 
 MOST_STEPS = 500
 """Steps of a graph on one question, above what the caps of any strategy let it take: only a loop gets here."""
+
+
+def named(*nodes: Any) -> dict[str, Any]:
+    """Nodes under the names of their functions."""
+    return {node.__name__: node for node in nodes}
+
+
+def wired(
+    name: str,
+    state: type[Any],
+    figure: Edges,
+    nodes: Mapping[str, Any],
+    ways: Mapping[str, Callable[[Any], Awaitable[Any]]] = MappingProxyType({}),
+    last: Collection[str] = (),
+) -> Graph:
+    """The graph with exactly the edges of `figure`.
+
+    `ways`: node -> the router that chooses among the edges that leave it; a coroutine, because LangGraph sends a plain
+    function to a thread, which costs more than all of its work. `last`: nodes that run once, when all before are
+    through.
+    """
+    graph = StateGraph(state, context_schema=Tools)
+    for node, action in nodes.items():
+        graph.add_node(node, action, defer=node in last)
+    for source, edges in groupby(sorted(figure), itemgetter(0)):
+        targets = [target for _, target in edges]
+        if source in ways:
+            graph.add_conditional_edges(source, ways[source], targets)
+        else:
+            for target in targets:
+                graph.add_edge(source, target)
+    return graph.compile(name=name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,16 @@ only its retriever differs.
 
 from __future__ import annotations
 
-from langgraph.graph import END, START, StateGraph
+from dataclasses import replace
+
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 from pydantic import Field
 
 from arena.protocols import Tools
-from strategies.base import GraphStrategy, Params, StrategySpec
+from strategies.base import GraphStrategy, Params, StrategySpec, named, wired
 from strategies.nodes import ANSWER, RagState, answer_from, generate, retrieve
-from strategies.vanilla import FIGURE as VANILLA_FIGURE
-from strategies.vanilla import build as build_vanilla
+from strategies.vanilla import VANILLA
 
 RETRIEVAL_ONLY_FIGURE = frozenset({(START, "retrieve"), ("retrieve", "hand_over"), ("hand_over", END)})
 CLOSED_BOOK_FIGURE = frozenset({(START, "generate"), ("generate", END)})
@@ -45,22 +46,12 @@ async def hand_over(state: RagState, runtime: Runtime[Tools]) -> RagState:
 
 def build_retrieval_only(_: Params) -> GraphStrategy:
     """START -> retrieve -> hand_over -> END."""
-    graph = StateGraph(RagState, context_schema=Tools)
-    graph.add_node("retrieve", retrieve)
-    graph.add_node("hand_over", hand_over)
-    graph.add_edge(START, "retrieve")
-    graph.add_edge("retrieve", "hand_over")
-    graph.add_edge("hand_over", END)
-    return GraphStrategy(graph.compile(name="retrieval_only"))
+    return GraphStrategy(wired("retrieval_only", RagState, RETRIEVAL_ONLY_FIGURE, named(retrieve, hand_over)))
 
 
 def build_closed_book(_: Params) -> GraphStrategy:
     """START -> generate -> END."""
-    graph = StateGraph(RagState, context_schema=Tools)
-    graph.add_node("generate", generate)
-    graph.add_edge(START, "generate")
-    graph.add_edge("generate", END)
-    return GraphStrategy(graph.compile(name="closed_book"))
+    return GraphStrategy(wired("closed_book", RagState, CLOSED_BOOK_FIGURE, named(generate)))
 
 
 RETRIEVAL_ONLY = StrategySpec(
@@ -73,28 +64,19 @@ RETRIEVAL_ONLY = StrategySpec(
 CLOSED_BOOK = StrategySpec(
     "closed_book", "answer from memory: the floor", CLOSED_BOOK_FIGURE, build_closed_book, evidence="none", roles=ANSWER
 )
-ORACLE = StrategySpec(
-    "oracle",
-    "vanilla given the gold documents: the reader's ceiling",
-    VANILLA_FIGURE,
-    build_vanilla,
-    evidence="gold",
-    roles=ANSWER,
+ORACLE = replace(
+    VANILLA, name="oracle", summary="vanilla given the gold documents: the reader's ceiling", evidence="gold"
 )
-ORACLE_MINUS_ONE_HOP = StrategySpec(
-    "oracle_minus_one_hop",
-    "vanilla given the gold documents but one: answers that need no full chain",
-    VANILLA_FIGURE,
-    build_vanilla,
+ORACLE_MINUS_ONE_HOP = replace(
+    VANILLA,
+    name="oracle_minus_one_hop",
+    summary="vanilla given the gold documents but one: answers that need no full chain",
     evidence="gold_minus_one",
-    roles=ANSWER,
 )
-GOLD_PLUS_DISTRACTORS = StrategySpec(
-    "gold_plus_distractors",
-    "vanilla given the gold documents among others: what noise alone costs",
-    VANILLA_FIGURE,
-    build_vanilla,
+GOLD_PLUS_DISTRACTORS = replace(
+    VANILLA,
+    name="gold_plus_distractors",
+    summary="vanilla given the gold documents among others: what noise alone costs",
     params=DistractorParams,
     evidence="gold_plus_distractors",
-    roles=ANSWER,
 )

@@ -7,10 +7,9 @@ marginalisation over passages.
 
 from __future__ import annotations
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 
-from arena.protocols import Tools
-from strategies.base import GraphStrategy, Params, StrategySpec
+from strategies.base import GraphStrategy, Params, StrategySpec, named, wired
 from strategies.nodes import ANSWER, RagState, generate, retrieve
 
 FIGURE = frozenset({(START, "retrieve"), ("retrieve", "generate"), ("generate", END)})
@@ -18,13 +17,7 @@ FIGURE = frozenset({(START, "retrieve"), ("retrieve", "generate"), ("generate", 
 
 def build(_: Params) -> GraphStrategy:
     """The figure: START -> retrieve -> generate -> END."""
-    graph = StateGraph(RagState, context_schema=Tools)
-    graph.add_node("retrieve", retrieve)
-    graph.add_node("generate", generate)
-    graph.add_edge(START, "retrieve")
-    graph.add_edge("retrieve", "generate")
-    graph.add_edge("generate", END)
-    return GraphStrategy(graph.compile(name="vanilla"))
+    return GraphStrategy(wired("vanilla", RagState, FIGURE, named(retrieve, generate)))
 
 
 VANILLA = StrategySpec("vanilla", "retrieve once, answer once: the yardstick", FIGURE, build, roles=ANSWER)

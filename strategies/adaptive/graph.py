@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import inf, isclose, isfinite, log
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
 from arena.errors import StrategyError
 from arena.protocols import Judgement, Message, Router, Tools
 from arena.types import Decision, Tier
 from strategies.adaptive.params import LABELS, AdaptiveParams, Label, Policy, read_labels
-from strategies.base import Edges, GraphStrategy
-from strategies.ircot.graph import LOOP, IrcotState, add_loop
+from strategies.base import Edges, GraphStrategy, wired
+from strategies.ircot.graph import LOOP, WAYS, IrcotState, loop_nodes
 from strategies.nodes import generate, writer_of
 
 _RULES = """\
@@ -152,15 +152,9 @@ def build(params: AdaptiveParams) -> GraphStrategy:
         ConfigError: the file of labels is missing or malformed.
     """
     known = read_labels(params.oracle_labels) if params.policy == "oracle" and params.oracle_labels else {}
-    graph = StateGraph(AdaptiveState, context_schema=Tools)
-    add_loop(graph, params)
-    graph.add_node("classify", Labelling(params, known).classify)
-    graph.add_node("answer_plain", generate)
-    graph.add_edge(START, "classify")
-    graph.add_conditional_edges("classify", by_label, ["answer_plain", "retrieve"])
-    graph.add_conditional_edges("retrieve", by_strategy, ["generate", "collect"])
-    graph.add_edge("answer_plain", END)
-    return GraphStrategy(graph.compile(name="adaptive"))
+    nodes = {"classify": Labelling(params, known).classify, "answer_plain": generate, **loop_nodes(params)}
+    ways = {"classify": by_label, "retrieve": by_strategy, **WAYS}
+    return GraphStrategy(wired("adaptive", AdaptiveState, FIGURE, nodes, ways))
 
 
 def _decision(

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
 from arena.errors import AllowanceSpent, ModelCallError, StrategyError
 from arena.protocols import Retriever, Tools
 from arena.types import Decision, Passage
-from strategies.base import GraphStrategy
+from strategies.base import GraphStrategy, named, wired
 from strategies.corrective.evaluator import PassageScore, evaluate, keywords_prompt
 from strategies.corrective.params import CorrectiveParams, Threshold, Thresholds
 from strategies.corrective.refining import Refined, Strip, parse_keywords, recompose, refine_strips, whole_passages
@@ -100,7 +100,6 @@ class CorrectiveNodes:
         )
         return {"action": found.action, "decisions": (decision,)}
 
-    # A coroutine, because LangGraph gives a plain function a thread.
     async def next_nodes(self, state: CorrectiveState) -> list[str]:
         """Where each action leads; an ambiguous one leads both ways at once."""
         return {"correct": ["refine"], "incorrect": ["rewrite"], "ambiguous": ["refine", "rewrite"]}[state["action"]]
@@ -262,24 +261,8 @@ FIGURE = frozenset(
 def build(params: CorrectiveParams) -> GraphStrategy:
     """Correct: refine. Incorrect: rewrite, search, select. Ambiguous: both at once. Then generate, once; no loop."""
     nodes = CorrectiveNodes(params)
-    graph = StateGraph(CorrectiveState, context_schema=Tools)
-    graph.add_node("retrieve", retrieve)
-    graph.add_node("evaluate", nodes.evaluate)
-    graph.add_node("decide_action", nodes.decide_action)
-    graph.add_node("refine", nodes.refine)
-    graph.add_node("rewrite", nodes.rewrite)
-    graph.add_node("search", nodes.search)
-    graph.add_node("select_external", nodes.select_external)
-    graph.add_node("recompose", nodes.recompose, defer=True)  # once, when both branches are through
-    graph.add_node("generate", generate)
-    graph.add_edge(START, "retrieve")
-    graph.add_edge("retrieve", "evaluate")
-    graph.add_edge("evaluate", "decide_action")
-    graph.add_conditional_edges("decide_action", nodes.next_nodes, ["refine", "rewrite"])
-    graph.add_edge("rewrite", "search")
-    graph.add_edge("search", "select_external")
-    graph.add_edge("refine", "recompose")
-    graph.add_edge("select_external", "recompose")
-    graph.add_edge("recompose", "generate")
-    graph.add_edge("generate", END)
-    return GraphStrategy(graph.compile(name="corrective"), salvage=nodes.salvage)
+    judging = named(retrieve, nodes.evaluate, nodes.decide_action)
+    correcting = named(nodes.refine, nodes.rewrite, nodes.search, nodes.select_external, nodes.recompose, generate)
+    ways = {"decide_action": nodes.next_nodes}
+    graph = wired("corrective", CorrectiveState, FIGURE, judging | correcting, ways, last=("recompose",))
+    return GraphStrategy(graph, salvage=nodes.salvage)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 from pydantic import Field
 
@@ -15,7 +15,7 @@ from arena.errors import StrategyError
 from arena.protocols import Message, Tools, Writer
 from arena.types import Decision, Passage, holds_reasoning, was_cut
 from strategies.answer import spoken
-from strategies.base import Edges, GraphStrategy, Params
+from strategies.base import Edges, GraphStrategy, Params, named, wired
 from strategies.fitting import from_passages
 from strategies.ircot.prompt import first_sentence, is_reasoning, query_from, reasoning_prompt
 from strategies.nodes import ANSWER, RagState, generate, retrieve, writer_of
@@ -185,7 +185,6 @@ def next_query(state: IrcotState) -> tuple[str, str]:
     return "repeated_sentence" if thoughts[-1] in thoughts[:-1] else "sentence", query_from(factual[-1])
 
 
-# The routers are coroutines because LangGraph would give a plain function a thread at every step.
 async def after_reason(state: IrcotState) -> str:
     """Read, once the chain has ended."""
     return "generate" if state.get("ended") else "form_query"
@@ -196,30 +195,21 @@ async def after_query(state: IrcotState) -> str:
     return "retrieve" if next_query(state)[1] else "reason"
 
 
-def add_loop(graph: StateGraph[Any, Tools, Any, Any], params: IrcotParams) -> None:
-    """The nodes and edges of `LOOP`, from `collect` to the reader; the graph brings its own way to `collect`.
+WAYS = {"reason": after_reason, "form_query": after_query}
+
+
+def loop_nodes(params: IrcotParams) -> dict[str, Any]:
+    """The nodes of `LOOP`; the graph brings its own way to `collect`.
 
     The reader is the shared `generate`: a separate call on the passages, never the chain's own last sentence.
     """
     loop = Loop(params)
-    graph.add_node("retrieve", retrieve)
-    graph.add_node("collect", loop.collect)
-    graph.add_node("reason", loop.reason)
-    graph.add_node("form_query", loop.form_query)
-    graph.add_node("generate", generate)
-    graph.add_edge("collect", "reason")
-    graph.add_conditional_edges("reason", after_reason, ["form_query", "generate"])
-    graph.add_conditional_edges("form_query", after_query, ["retrieve", "reason"])
-    graph.add_edge("generate", END)
+    return named(retrieve, loop.collect, loop.reason, loop.form_query, generate)
 
 
 def build(params: IrcotParams) -> GraphStrategy:
     """The figure: START -> retrieve -> collect, and the loop."""
-    graph = StateGraph(IrcotState, context_schema=Tools)
-    add_loop(graph, params)
-    graph.add_edge(START, "retrieve")
-    graph.add_edge("retrieve", "collect")
-    return GraphStrategy(graph.compile(name="ircot"))
+    return GraphStrategy(wired("ircot", IrcotState, FIGURE, loop_nodes(params), WAYS))
 
 
 def _kept(reply: str) -> str:

@@ -1,7 +1,6 @@
 """The graph of Self-RAG (paper's algorithm 1 and figure 1), one level of the segment beam search a round.
 
-The decision to retrieve is that of paper section 3.3 and appendix A.3. The ways between nodes are coroutines because
-LangGraph sends a plain function to a thread, which costs more than all of its work.
+The decision to retrieve is that of paper section 3.3 and appendix A.3.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
@@ -18,7 +17,7 @@ from arena.errors import AllowanceSpent, ModelCallError, StrategyError
 from arena.protocols import Message, Tools, Writer
 from arena.types import Decision, Passage
 from strategies.answer import answer_prompt
-from strategies.base import Edges, GraphStrategy
+from strategies.base import Edges, GraphStrategy, named, wired
 from strategies.fitting import from_passages
 from strategies.nodes import RagState, all_of, answer_from, document_ids, generate, retrieve, writer_of
 from strategies.self_rag.checkpoint import TrainedCritic
@@ -281,20 +280,18 @@ FIGURE: Edges = frozenset(
 def build(params: SelfRagParams) -> GraphStrategy:
     """The figure under given settings."""
     nodes = SelfRag(params, TrainedCritic(params) if params.checkpoint else PromptedCritic(params))
-    graph = StateGraph(SelfRagState, context_schema=Tools)
-    graph.add_node("decide_retrieve", nodes.decide_retrieve)
-    graph.add_node("retrieve", retrieve)
-    graph.add_node("fan_out", nodes.fan_out)
-    graph.add_node("candidate", nodes.candidate)
-    graph.add_node("generate_plain", nodes.generate_plain)
-    graph.add_node("select_beam", nodes.select_beam)
-    graph.add_node("finish", nodes.finish)
-    graph.add_edge(START, "decide_retrieve")
-    graph.add_conditional_edges("decide_retrieve", nodes.after_deciding, ["retrieve", "fan_out"])
-    graph.add_edge("retrieve", "fan_out")
-    graph.add_conditional_edges("fan_out", nodes.after_fanning_out, ["candidate", "generate_plain"])
-    graph.add_edge("candidate", "select_beam")
-    graph.add_edge("generate_plain", "select_beam")
-    graph.add_conditional_edges("select_beam", nodes.after_selecting, ["decide_retrieve", "finish"])
-    graph.add_edge("finish", END)
-    return GraphStrategy(graph.compile(name="self_rag"), nodes.salvage)
+    every = named(
+        nodes.decide_retrieve,
+        retrieve,
+        nodes.fan_out,
+        nodes.candidate,
+        nodes.generate_plain,
+        nodes.select_beam,
+        nodes.finish,
+    )
+    ways = {
+        "decide_retrieve": nodes.after_deciding,
+        "fan_out": nodes.after_fanning_out,
+        "select_beam": nodes.after_selecting,
+    }
+    return GraphStrategy(wired("self_rag", SelfRagState, FIGURE, every, ways), nodes.salvage)
