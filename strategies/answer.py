@@ -6,7 +6,7 @@ With one prompt for all, readers do not differ by wording.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from arena.errors import StrategyError
@@ -27,8 +27,20 @@ _FORM: dict[AnswerStyle, str] = {
     "short": "Reply with the shortest phrase that answers it: a name, a place, a date or a number. No sentence.",
     "summary": "Reply with one paragraph of about 100 words.",
 }
-_EXAMPLE = "Selm Quay is a harbour on the Ane. It was laid out by Ode Varn in 1702."
-_SHOWN = Passage("example", "example", "Selm Quay", _EXAMPLE, 0, len(_EXAMPLE))
+_EXAMPLES = {
+    True: (("Who planned Selm Quay?", "Ode Varn"), ("In which year was Selm Quay planned?", "1702")),
+    False: (("Which planet is nearest to the Sun?", "Mercury"), ("In which year did the Titanic sink?", "1912")),
+}
+"""With passages: about a made-up place; without: about what everybody knows."""
+
+
+def sample_passage(title: str, text: str) -> Passage:
+    """A passage of no corpus: for worked examples, and for samples of prompts."""
+    return Passage("example", "example", title, text, 0, len(text))
+
+
+QUAY = sample_passage("Selm Quay", "Selm Quay is a harbour on the Ane. It was laid out by Ode Varn in 1702.")
+SAMPLE = sample_passage("TITLE", "TEXT")
 
 
 def answer_prompt(question: str, passages: Sequence[Passage], style: AnswerStyle) -> tuple[Message, ...]:
@@ -42,7 +54,7 @@ def answer_prompt(question: str, passages: Sequence[Passage], style: AnswerStyle
     rules = f"Answer the question {source}. {_FORM[style]} If {unknown}, reply: {ABSTENTION}"
     turns = [Message("system", rules)]
     if style == "short":
-        turns += _examples(with_passages=bool(passages))
+        turns += worked((_ask(asked, (QUAY,) if passages else ()), said) for asked, said in _EXAMPLES[bool(passages)])
     return (*turns, Message("user", _ask(question, passages)))
 
 
@@ -55,15 +67,14 @@ def render_passages(passages: Sequence[Passage]) -> str:
     return "<passages>\n" + "\n".join(lines) + "\n</passages>"
 
 
-def _examples(*, with_passages: bool) -> list[Message]:
-    """Two questions and their short answers, about a made-up place or about what everybody knows."""
-    shown = (_SHOWN,) if with_passages else ()
-    pairs = (
-        (("Who planned Selm Quay?", "Ode Varn"), ("In which year was Selm Quay planned?", "1702"))
-        if with_passages
-        else (("Which planet is nearest to the Sun?", "Mercury"), ("In which year did the Titanic sink?", "1912"))
-    )
-    return [turn for asked, said in pairs for turn in (Message("user", _ask(asked, shown)), Message("assistant", said))]
+def worked(examples: Iterable[tuple[str, str]]) -> list[Message]:
+    """Worked examples as turns: what was asked, and the reply."""
+    return [turn for asked, said in examples for turn in (Message("user", asked), Message("assistant", said))]
+
+
+def contents(*prompts: Sequence[Message]) -> tuple[str, ...]:
+    """All texts of some prompts, in order."""
+    return tuple(message.content for prompt in prompts for message in prompt)
 
 
 def _ask(question: str, passages: Sequence[Passage]) -> str:
@@ -75,12 +86,7 @@ def _one_line(text: str) -> str:
     return _FENCE.sub("\uff1c", " ".join(text.split()))
 
 
-TEMPLATES: tuple[str, ...] = tuple(
-    message.content
-    for style in _FORM
-    for shown in ((), (_SHOWN,))
-    for message in answer_prompt("QUESTION", shown, style)
-)
+TEMPLATES = contents(*(answer_prompt("QUESTION", shown, style) for style in _FORM for shown in ((), (QUAY,))))
 """Every text that a final answer is asked with, around a sample question; they identify the prompt's version."""
 
 

@@ -17,6 +17,7 @@ from arena.errors import StrategyError
 from arena.protocols import Judgement, Message, Router, Tools
 from arena.types import Decision, Tier
 from strategies.adaptive.params import LABELS, AdaptiveParams, Label, Policy, read_labels
+from strategies.answer import contents, worked
 from strategies.base import Edges, GraphStrategy, wired
 from strategies.ircot.graph import LOOP, WAYS, IrcotState, loop_nodes
 from strategies.nodes import generate, writer_of
@@ -38,7 +39,7 @@ _EXAMPLES = (
 
 def classifier_prompt(question: str) -> tuple[Message, ...]:
     """Rules, two examples of each label (about a made-up place where something is to be looked up), the question."""
-    shown = [turn for asked, label in _EXAMPLES for turn in (Message("user", _ask(asked)), Message("assistant", label))]
+    shown = worked((_ask(asked), label) for asked, label in _EXAMPLES)
     return (Message("system", _RULES), *shown, Message("user", _ask(question)))
 
 
@@ -46,7 +47,7 @@ def _ask(question: str) -> str:
     return f"Question: {question}\nReply with one of: A, B, C"
 
 
-TEMPLATES: tuple[str, ...] = tuple(message.content for message in classifier_prompt("QUESTION"))
+TEMPLATES = contents(classifier_prompt("QUESTION"))
 """Every text that a label is asked with, around a sample question; they identify the prompt's version."""
 
 

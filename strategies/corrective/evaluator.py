@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from arena.errors import StrategyError
 from arena.protocols import Judgement, Message, Tools
 from arena.types import Passage
-from strategies.answer import render_passages
+from strategies.answer import SAMPLE, contents, render_passages, worked
 from strategies.corrective.params import CorrectiveParams
 from strategies.fitting import from_passages, shortened
 from strategies.nodes import all_of, writer_of
@@ -53,8 +53,7 @@ def keywords_prompt(question: str, most: int) -> tuple[Message, ...]:
     kept = ", ".join(said.split(", ")[:most])
     return (
         Message("system", _SEARCH.replace("{most}", str(most))),
-        Message("user", _search(asked)),
-        Message("assistant", kept),
+        *worked([(_search(asked), kept)]),
         Message("user", _search(question)),
     )
 
@@ -69,15 +68,8 @@ def _search(question: str) -> str:
     return f"Question: {question}\nKeywords:"
 
 
-_SHOWN = Passage("example", "example", "TITLE", "TEXT", 0, 4)
-TEMPLATES: tuple[str, ...] = tuple(
-    message.content
-    for messages in (
-        yes_no_prompt("QUESTION", _SHOWN),
-        three_way_prompt("QUESTION", _SHOWN),
-        keywords_prompt("QUESTION", 3),
-    )
-    for message in messages
+TEMPLATES = contents(
+    yes_no_prompt("QUESTION", SAMPLE), three_way_prompt("QUESTION", SAMPLE), keywords_prompt("QUESTION", 3)
 )
 """Every text around a sample question; they identify the prompts' version."""
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from arena.protocols import Message
 from arena.text import CLOSING, Stop, stops
 from arena.types import Passage
-from strategies.answer import render_passages
+from strategies.answer import contents, render_passages, sample_passage, worked
 
 _RULES = (
     "Reason towards the answer of the question, one short sentence at a time. Each sentence states one fact from the "
@@ -39,24 +39,17 @@ def _ask(question: str, passages: Sequence[Passage], thoughts: Sequence[str]) ->
     return f"{render_passages(passages)}\nQuestion: {question}\nReasoning so far: {so_far}\nNext sentence:"
 
 
-def _passage(title: str, text: str) -> Passage:
-    return Passage("example", "example", title, text, 0, len(text))
-
-
 def _chain(question: str, steps: Sequence[tuple[Sequence[Passage], str]]) -> tuple[Message, ...]:
     """Each step of a worked chain as a turn: the passages then in hand, and the sentence it added."""
-    turns: list[Message] = []
-    thoughts: list[str] = []
-    for passages, sentence in steps:
-        turns += [Message("user", _ask(question, passages, thoughts)), Message("assistant", sentence)]
-        thoughts.append(sentence)
-    return tuple(turns)
+    said = [sentence for _, sentence in steps]
+    asked = (_ask(question, passages, said[:place]) for place, (passages, _) in enumerate(steps))
+    return tuple(worked(zip(asked, said, strict=True)))
 
 
-_LIGHT = _passage("Pell Light", "Pell Light is a lighthouse on Orrin. It was built by Dara Voss.")
-_BUILDER = _passage("Dara Voss", "Dara Voss was an engineer. She was born in Tolm.")
-_FERRY = _passage("Orrin Ferry", "The Orrin Ferry has sailed from Cray Harbour since 1890.")
-_HARBOUR = _passage("Cray Harbour", "Cray Harbour lies on the river Lunn.")
+_LIGHT = sample_passage("Pell Light", "Pell Light is a lighthouse on Orrin. It was built by Dara Voss.")
+_BUILDER = sample_passage("Dara Voss", "Dara Voss was an engineer. She was born in Tolm.")
+_FERRY = sample_passage("Orrin Ferry", "The Orrin Ferry has sailed from Cray Harbour since 1890.")
+_HARBOUR = sample_passage("Cray Harbour", "Cray Harbour lies on the river Lunn.")
 
 _EXAMPLES = (
     *_chain(
@@ -73,9 +66,7 @@ _EXAMPLES = (
     ),
 )
 
-TEMPLATES: tuple[str, ...] = tuple(
-    message.content for message in reasoning_prompt("QUESTION", (_LIGHT,), ("REASONING.",))
-)
+TEMPLATES = contents(reasoning_prompt("QUESTION", (_LIGHT,), ("REASONING.",)))
 """Every text that a step is asked with, around a sample question; they identify the prompt's version."""
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from arena.errors import StrategyError
 from arena.protocols import Continuation, TokenChoice, Writer
 from arena.types import AnswerStyle, Passage, was_cut
-from strategies.answer import parse_answer
+from strategies.answer import SAMPLE, parse_answer
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.state import Beam, Branch, Critique, Draft, Reflection
 
@@ -168,10 +168,8 @@ def _bare(raw: str) -> str:
     return " ".join(text.split())
 
 
-_EXAMPLE = Passage("example", "example", "TITLE", "TEXT", 0, 4)
-
 TEMPLATES: tuple[str, ...] = (
-    layout("QUESTION", evidence(_EXAMPLE)),
+    layout("QUESTION", evidence(SAMPLE)),
     layout(choice_instruction("QUESTION", ("FIRST", "SECOND"))),
 )
 """The layout around samples; they identify its version."""

@@ -280,18 +280,11 @@ FIGURE: Edges = frozenset(
 def build(params: SelfRagParams) -> GraphStrategy:
     """The figure under given settings."""
     nodes = SelfRag(params, TrainedCritic(params) if params.checkpoint else PromptedCritic(params))
-    every = named(
-        nodes.decide_retrieve,
-        retrieve,
-        nodes.fan_out,
-        nodes.candidate,
-        nodes.generate_plain,
-        nodes.select_beam,
-        nodes.finish,
-    )
+    deciding = named(nodes.decide_retrieve, retrieve, nodes.fan_out)
+    writing = named(nodes.candidate, nodes.generate_plain, nodes.select_beam, nodes.finish)
     ways = {
         "decide_retrieve": nodes.after_deciding,
         "fan_out": nodes.after_fanning_out,
         "select_beam": nodes.after_selecting,
     }
-    return GraphStrategy(wired("self_rag", SelfRagState, FIGURE, every, ways), nodes.salvage)
+    return GraphStrategy(wired("self_rag", SelfRagState, FIGURE, deciding | writing, ways), nodes.salvage)

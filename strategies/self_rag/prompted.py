@@ -15,7 +15,17 @@ from typing import Any, Protocol
 from arena.errors import StrategyError
 from arena.protocols import Continuation, Message, TokenChoice, Writer
 from arena.types import AnswerStyle, Passage, was_cut
-from strategies.answer import answer_prompt, parse_answer, passage_sentences, render_passages, spoken
+from strategies.answer import (
+    QUAY,
+    SAMPLE,
+    answer_prompt,
+    contents,
+    parse_answer,
+    passage_sentences,
+    render_passages,
+    spoken,
+    worked,
+)
 from strategies.nodes import both
 from strategies.self_rag.params import SelfRagParams
 from strategies.self_rag.state import Beam, Branch, Critique, Draft, Reflection
@@ -54,8 +64,6 @@ _OPTION = (
 )
 _GO_ON = "Write the rest of this answer, beginning with its next sentence. Repeat nothing of it."
 
-_TEXT = "Selm Quay is a harbour on the Ane. It was laid out by Ode Varn in 1702."
-_QUAY = Passage("example", "example", "Selm Quay", _TEXT, 0, len(_TEXT))
 _WHO, _COST, _ABOUT = "Who laid out Selm Quay?", "What did Selm Quay cost?", "What is known of Selm Quay?"
 _SO_FAR = "Selm Quay is a harbour on the Ane."
 
@@ -65,14 +73,13 @@ def ask_retrieve(question: str, so_far: str, evidence: Passage | None) -> tuple[
     if not so_far:
         shown = [(_first(_WHO), "yes"), (_first("How many days has a week?"), "no")]
         return _judgement(_FIRST, shown, _first(question), RETRIEVE), RETRIEVE
-    done = f"{_SO_FAR} {_TEXT.removeprefix(_SO_FAR).strip()}"
     if evidence is None:
         shown = [(_later(_ABOUT, _SO_FAR), "yes"), (_later("Why is there day and night?", "The Earth turns."), "no")]
         return _judgement(_LATER + _DATA, shown, _later(question, so_far), RETRIEVE), RETRIEVE
     shown = [
-        (_later(_ABOUT, done, _QUAY), "yes"),
-        (_later("Is a quay wet?", "A quay is built beside water.", _QUAY), "no"),
-        (_later(_ABOUT, _SO_FAR, _QUAY), "continue"),
+        (_later(_ABOUT, QUAY.text, QUAY), "yes"),
+        (_later("Is a quay wet?", "A quay is built beside water.", QUAY), "no"),
+        (_later(_ABOUT, _SO_FAR, QUAY), "continue"),
     ]
     case = _later(question, so_far, evidence)
     return _judgement(_LATER + _CONTINUE + _DATA, shown, case, RETRIEVE_OR_CONTINUE), RETRIEVE_OR_CONTINUE
@@ -80,16 +87,16 @@ def ask_retrieve(question: str, so_far: str, evidence: Passage | None) -> tuple[
 
 def ask_relevance(question: str, passage: Passage) -> Messages:
     """Does the passage help, and not merely share words?"""
-    shown = [(_about(_WHO, _QUAY), "yes"), (_about(_COST, _QUAY), "no")]
+    shown = [(_about(_WHO, QUAY), "yes"), (_about(_COST, QUAY), "no")]
     return _judgement(_RELEVANCE, shown, _about(question, passage), RELEVANCE)
 
 
 def ask_support(question: str, passage: Passage, segment: str) -> Messages:
     """Is the segment entailed by the passage alone?"""
     shown = [
-        (_about(_WHO, _QUAY, "Ode Varn"), "fully"),
-        (_about(_WHO, _QUAY, "Mara Teel"), "none"),
-        (_about(_WHO, _QUAY, "Ode Varn, a painter from Ruhl"), "partially"),
+        (_about(_WHO, QUAY, "Ode Varn"), "fully"),
+        (_about(_WHO, QUAY, "Mara Teel"), "none"),
+        (_about(_WHO, QUAY, "Ode Varn, a painter from Ruhl"), "partially"),
     ]
     return _judgement(_SUPPORT, shown, _about(question, passage, segment), SUPPORT)
 
@@ -141,25 +148,19 @@ def _about(question: str, passage: Passage | None, answer: str | None = None) ->
 def _judgement(rules: str, examples: Sequence[tuple[str, str]], case: str, labels: Labels) -> Messages:
     """Each example's label is shown once, so that none is likelier for being shown more often."""
     reply_with = f"\nReply with one of: {', '.join(labels)}"
-    shown = [Message(*turn) for asked, said in examples for turn in (("user", asked + reply_with), ("assistant", said))]
+    shown = worked((asked + reply_with, said) for asked, said in examples)
     return (Message("system", rules), *shown, Message("user", case + reply_with))
 
 
-_SHOWN = Passage("example", "example", "TITLE", "TEXT", 0, 4)
-
-TEMPLATES: tuple[str, ...] = tuple(
-    message.content
-    for messages in (
-        ask_retrieve("QUESTION", "", None)[0],
-        ask_retrieve("QUESTION", "TEXT", None)[0],
-        ask_retrieve("QUESTION", "TEXT", _SHOWN)[0],
-        ask_relevance("QUESTION", _SHOWN),
-        ask_support("QUESTION", _SHOWN, "TEXT"),
-        ask_utility("QUESTION", "TEXT"),
-        ask_segment("QUESTION", (_SHOWN,), "TEXT"),
-        ask_option("QUESTION", (_SHOWN,), ("FIRST", "SECOND"))[0],
-    )
-    for message in messages
+TEMPLATES = contents(
+    ask_retrieve("QUESTION", "", None)[0],
+    ask_retrieve("QUESTION", "TEXT", None)[0],
+    ask_retrieve("QUESTION", "TEXT", SAMPLE)[0],
+    ask_relevance("QUESTION", SAMPLE),
+    ask_support("QUESTION", SAMPLE, "TEXT"),
+    ask_utility("QUESTION", "TEXT"),
+    ask_segment("QUESTION", (SAMPLE,), "TEXT"),
+    ask_option("QUESTION", (SAMPLE,), ("FIRST", "SECOND"))[0],
 )
 """Every prompt of this file around samples; they identify its version."""
 
