@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena.config import LLMSettings, RerankConfig, RunConfig, cache_dir, cache_folder, fingerprint, qdrant_key
 from arena.errors import UnknownNameError
 from arena.leaderboard.validity import index_of, truncation_statement
-from arena.llm.opening import model_file
+from arena.llm.opening import model_file, open_model
 from arena.llm.providers import LOCAL, parse_model
 from arena.protocols import Evaluator, Reranker, Router
-from arena.types import Dataset, Document
+from arena.types import Dataset, Document, Purpose
+from experiments.execution.budget import reply_cache
 from experiments.execution.extras import ExternalSources, SecondIndex, live_search, second_corpus
 from experiments.terminal.progress import Reporter
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking, TokenWindows
 from indexing.engines.ranking import EngineSettings
 
 if TYPE_CHECKING:
+    from arena.llm.client import LLMClient
+    from arena.llm.limits import Budget
     from experiments.execution.extras import EvaluatorKey
     from indexing.chunking import ModelTokenizer
     from indexing.embedding import IndexEmbedder
@@ -121,6 +124,31 @@ def check_model(settings: LLMSettings) -> None:
         check_language_model(model.name)
     else:
         model_file(settings, Path)
+
+
+@asynccontextmanager
+async def paid_model(
+    settings: LLMSettings,
+    reporter: Reporter,
+    *,
+    budget: Budget | None,
+    purpose: Purpose,
+    content_sha256: str | None = None,
+) -> AsyncIterator[LLMClient]:
+    """The model of these settings, held to `budget` and with the cache of paid replies.
+
+    Errors and the other arguments are those of `open_model`.
+    """
+    with reply_cache(settings) as cache:
+        async with open_model(
+            settings,
+            weights=lambda name: language_model(name, reporter),
+            cache=cache,
+            budget=budget,
+            purpose=purpose,
+            content_sha256=content_sha256,
+        ) as model:
+            yield model
 
 
 def embedder_of(

@@ -21,51 +21,22 @@ from arena.judges.labels import read_labels, same_family
 from arena.judges.ragas import judge_shas
 from arena.judges.subject import NEEDS, settled, subject_of
 from arena.leaderboard.build import Leaderboard
-from arena.llm.client import LLMClient
 from arena.llm.limits import Budget
-from arena.llm.opening import model_sha256, open_model
+from arena.llm.opening import model_sha256
 from arena.llm.providers import is_fake, model_identity
 from arena.metrics.case import Case
 from arena.runner import each
 from arena.store import LABELS, RunStore, key_of
 from arena.store.runs import require_finished, resume_command, way_on
-from arena.types import NO_RETRIEVAL_MODE, Cell, JudgeMetric, Purpose, Verdict
-from experiments.execution.budget import check_budget, open_budget, paying, price_table, reply_cache
-from experiments.execution.equipment import embedder_of, language_model
+from arena.types import NO_RETRIEVAL_MODE, Cell, JudgeMetric, Verdict
+from experiments.execution.budget import check_budget, open_budget, paying, price_table
+from experiments.execution.equipment import embedder_of, language_model, paid_model
 from experiments.execution.process import keeper, now, to_the_end, until_stopped
 from experiments.execution.scoring import JUDGES, PastRun, cases_of, conclude_run, open_past_run
 from experiments.terminal.progress import Reporter
 
 _REPLYING = ("base_url", "temperature", "top_p", "max_tokens", "seed")
 """Settings of a model, beside its name, that can change a reply."""
-
-
-@asynccontextmanager
-async def open_judge(
-    config: RunConfig,
-    reporter: Reporter,
-    *,
-    budget: Budget | None = None,
-    purpose: Purpose = "judge",
-    content_sha256: str | None = None,
-) -> AsyncIterator[LLMClient]:
-    """The model of `config.judge`, behind the gate and with the reply cache.
-
-    `content_sha256` is as for `open_model`, and its errors are this one's.
-    """
-    assert config.judge is not None, "a config without a judge opens none"
-    settings = config.judge.llm
-    with reply_cache(settings) as cache:
-        opened = open_model(
-            settings,
-            weights=lambda name: language_model(name, reporter),
-            cache=cache,
-            budget=budget,
-            purpose=purpose,
-            content_sha256=content_sha256,
-        )
-        async with opened as model:
-            yield model
 
 
 def check_judge_price(config: RunConfig) -> None:
@@ -130,9 +101,8 @@ async def judge_answers(session: JudgeSession, reporter: Reporter) -> bool:
         async with AsyncExitStack() as stack:
             check_judge_price(run.config)
             budget = open_budget(run.config, run.store)
-            model = await stack.enter_async_context(
-                open_judge(run.config, reporter, budget=budget, content_sha256=content_sha256)
-            )
+            opened = paid_model(config.llm, reporter, budget=budget, purpose="judge", content_sha256=content_sha256)
+            model = await stack.enter_async_context(opened)
             writer = stack.enter_context(run.store.judging())
             _note_judge(session, shas)
             session.begun = True
@@ -227,7 +197,7 @@ async def judge_on_trial(
         yield _nothing_to_try
         return
     check_judge_price(config)
-    async with open_judge(config, reporter, budget=budget, purpose="health") as model:
+    async with paid_model(config.judge.llm, reporter, budget=budget, purpose="health") as model:
         yield partial(check_can_judge, model, config.judge.health_seconds)
 
 

@@ -53,10 +53,8 @@ class Predictions:
 def score_predictions(path: Path, dataset_spec: str, only: Collection[str] | None = None) -> Predictions:
     """Score the predictions in `path`.
 
-    Args:
-        path: one prediction per record of the data, in the official format.
-        dataset_spec: those data, as `musique:PATH`.
-        only: ids of the questions that the row is about (None: all).
+    `path` has one prediction per record of the data (`musique:PATH`), in the official format. `only`: ids of the
+    questions that the row is about (None: all).
 
     Raises:
         ConfigError: the dataset is not MuSiQue's.
@@ -137,11 +135,8 @@ def scored(
 ) -> tuple[Leaderboard, Official | None]:
     """The leaderboard, and the official figures of the predictions (None: there are none).
 
-    Args:
-        run_folder: a run; without predictions its derived files are written anew.
-        predictions: a file in MuSiQue's official format.
-        dataset: what they are scored against, where there is no run; with one, where its dataset lies now.
-        reporter: who hears of progress.
+    Without predictions, a file in MuSiQue's official format, the derived files of the run are written anew. `dataset`:
+    what they are scored against, where there is no run; with one, where its dataset lies now.
 
     Raises:
         ConfigError: neither a run nor predictions; predictions without a dataset.

@@ -11,13 +11,13 @@ from typing import Any
 from arena.config import RunConfig
 from arena.errors import ConfigError
 from arena.llm.limits import Budget
-from arena.llm.opening import model_sha256, open_model
+from arena.llm.opening import model_sha256
 from arena.plan import Key, PlannedCell, RunPlan, Shard
 from arena.runner import Contestant
 from arena.types import Purpose
-from experiments.execution.budget import check_budget, price_table, reply_cache
+from experiments.execution.budget import check_budget, price_table
 from experiments.execution.contestants import Entries, contestants, read_entries, with_model
-from experiments.execution.equipment import Equipment, check_model, language_model, open_equipment
+from experiments.execution.equipment import Equipment, check_model, language_model, open_equipment, paid_model
 from experiments.execution.identity import identity
 from experiments.execution.process import now, unknown_groups
 from experiments.terminal.progress import Reporter
@@ -53,12 +53,9 @@ class Prepared:
 def prepare(config: RunConfig, reporter: Reporter, *, dry: bool = False, shard: Shard | None = None) -> Prepared:
     """Check every name, load the data, fetch weights, open or build the index. Asks no model anything.
 
-    Args:
-        config: what to make ready.
-        reporter: who hears of downloads and of the index.
-        dry: nothing will be asked of the configured model, whose weights and price are not needed; nothing is embedded
-            and no index is opened or built (`open_equipment`).
-        shard: the share of the questions that this process asks (None: all).
+    `dry`: nothing will be asked of the configured model, whose weights and price are not needed; nothing is embedded
+    and no index is opened or built (`open_equipment`). `shard`: the share of the questions that this process asks
+    (None: all).
     """
     for text in unknown_groups(entry_points().groups):
         reporter.warn(text)
@@ -131,13 +128,7 @@ async def open_contestants(
         yield prepared.contestants
         return
     settings = prepared.config.llm if cached else prepared.config.llm.model_copy(update={"cache": False})
-    with reply_cache(settings) as cache:
-        async with open_model(
-            settings,
-            weights=lambda name: language_model(name, reporter),
-            cache=cache,
-            budget=budget,
-            purpose=purpose,
-            content_sha256=prepared.identity["model_sha256"],
-        ) as model:
-            yield with_model(prepared.contestants, model)
+    content_sha256 = prepared.identity["model_sha256"]
+    opened = paid_model(settings, reporter, budget=budget, purpose=purpose, content_sha256=content_sha256)
+    async with opened as model:
+        yield with_model(prepared.contestants, model)

@@ -64,10 +64,7 @@ class PastRun:
 def open_past_run(store: RunStore, dataset: Dataset | None = None, config: RunConfig | None = None) -> PastRun:
     """A run as its folder has it.
 
-    Args:
-        store: its folder.
-        dataset: what was asked (None: loaded again, see `data_of`).
-        config: its settings (None: those in the manifest).
+    `dataset`: what was asked (None: loaded again, see `data_of`). `config`: its settings (None: those in the manifest).
 
     Raises:
         RunStoreError: the folder is damaged, or the data are not what they were.

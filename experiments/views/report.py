@@ -103,10 +103,7 @@ def page_source(store: RunStore, reporter: Reporter, *, dataset: Dataset | None 
     A finished run is read as its files have it; where they are of an older version, it is scored anew. Nothing is
     written.
 
-    Args:
-        store: its folder.
-        reporter: who hears of progress.
-        dataset: what was asked (None: loaded again).
+    `dataset`: what was asked (None: loaded again).
 
     Raises:
         RunStoreError: the folder is damaged, or the data are not what they were.
@@ -197,12 +194,8 @@ def write_report(
 ) -> Path:
     """Write a run's page, and return where it is.
 
-    Args:
-        run_folder: the run; it need not be finished.
-        out: the file (None: report.html in the run folder).
-        reporter: who hears of progress.
-        dataset: what was asked (None: loaded again).
-        data_at: where its dataset lies now (None: where its settings say).
+    The run need not be finished. `out`: the file (None: report.html in the run folder). `dataset`: what was asked
+    (None: loaded again). `data_at`: where its dataset lies now (None: where its settings say).
 
     Raises:
         RunStoreError: no run, a damaged one, or the file cannot be written.

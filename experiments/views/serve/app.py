@@ -268,11 +268,8 @@ _TRIED = 20
 def serve_runs(runs_dir: Path, host: str, port: int, reporter: Reporter) -> None:
     """Serve the runs in `runs_dir` until Ctrl-C or SIGTERM, which is no error.
 
-    Args:
-        runs_dir: where the run folders are.
-        host: address or name to listen on; beyond this machine only if it says so, and with a warning.
-        port: 0 = any free one.
-        reporter: who hears of the address.
+    `host`: address or name to listen on; beyond this machine only if it says so, and with a warning. `port`: 0 = any
+    free one.
 
     Raises:
         ConfigError: there is no such folder, or it cannot be listened there; of a port in use it names another.
