@@ -27,10 +27,8 @@ from experiments.views.serve.pages import (
     Background,
     ReportOf,
     Reports,
-    damaged_page,
     index_page,
-    live_page,
-    making_page,
+    page,
     report_page,
     static_text,
     wait_for,
@@ -222,10 +220,10 @@ class _Pages:
             return self.unknown(run_id)
         found = await self.progress(store)
         if found.status == "damaged":
-            return HTMLResponse(damaged_page(run_id, found.problem or ""), status_code=_DAMAGED)
+            return HTMLResponse(page("damaged", run_id=run_id, problem=found.problem or ""), status_code=_DAMAGED)
         if found.status == "finished":
             return await self.report(run_id)
-        return HTMLResponse(live_page(found, resume_command(store)))
+        return HTMLResponse(page("live", run=found, again=resume_command(store)))
 
     async def report(self, run_id: str) -> Response:
         from starlette.responses import HTMLResponse
@@ -234,18 +232,18 @@ class _Pages:
         if store is None:
             return self.unknown(run_id)
         try:
-            page = await self._page(store)
+            report = await self._page(store)
         except DAMAGE as error:
-            return HTMLResponse(damaged_page(run_id, damage_text(error)), status_code=_DAMAGED)
-        if page is None:
-            return HTMLResponse(making_page(run_id), status_code=_BEING_MADE, headers={"retry-after": "2"})
-        return HTMLResponse(page, headers={"content-security-policy": REPORTS})
+            return HTMLResponse(page("damaged", run_id=run_id, problem=damage_text(error)), status_code=_DAMAGED)
+        if report is None:
+            return HTMLResponse(page("making", run_id=run_id), status_code=_BEING_MADE, headers={"retry-after": "2"})
+        return HTMLResponse(report, headers={"content-security-policy": REPORTS})
 
     async def _page(self, store: RunStore) -> str | None:
         """The report; None: it is not made in time."""
-        page = await to_thread(self._reports.kept, store)
-        if page is not None:
-            return page
+        kept = await to_thread(self._reports.kept, store)
+        if kept is not None:
+            return kept
         build = self._builds.of(str(store.folder), partial(self._reports.of, store))
         await wait_for([build], self._patience)
         return build.result() if build.done() else None

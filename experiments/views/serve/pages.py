@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from arena.report.figures import UNDEFINED, metric_text
 from arena.store import LABELS, LEADERBOARD, MANIFEST, PLAN, PROBE, RECORDS, VERDICTS, RunStore
 from experiments.terminal.tables import Console
+from experiments.views.serve.runs import file_stamp
 from experiments.views.serve.watch import HEADLINE, RunProgress, StudyProgress
 
 if TYPE_CHECKING:
@@ -82,15 +83,7 @@ class Reports:
 
 def _state(store: RunStore) -> object:
     """What changes with any file that a report is made of."""
-    stamps: list[tuple[int, int, int] | None] = []
-    for name in _MADE_OF:
-        try:
-            status = (store.folder / name).stat()
-        except OSError:
-            stamps.append(None)
-        else:
-            stamps.append((status.st_ino, status.st_mtime_ns, status.st_size))
-    return stamps
+    return [file_stamp(store.folder / name) for name in _MADE_OF]
 
 
 STATIC = {"live.js": "text/javascript", "theme.js": "text/javascript", "arena.css": "text/css"}
@@ -101,23 +94,12 @@ def index_page(runs_dir: str, runs: list[RunProgress], studies: list[StudyProgre
     """The list of runs and studies. While one of them goes on, the browser asks for it again by itself."""
     rows = [(run, {metric: _best(run, metric) for metric in HEADLINE}) for run in runs]
     running = any(run.status == "running" or run.reading for run in runs)
-    template = _environment().get_template("index.html")
-    return template.render(runs_dir=runs_dir, rows=rows, metrics=HEADLINE, running=running, studies=studies)
+    return page("index", runs_dir=runs_dir, rows=rows, metrics=HEADLINE, running=running, studies=studies)
 
 
-def live_page(run: RunProgress, again: str) -> str:
-    """A run that is not finished, kept up to date by its script. `again`: the command that goes on with it."""
-    return _environment().get_template("live.html").render(run=run, again=again)
-
-
-def making_page(run_id: str) -> str:
-    """A report that is not there yet. The browser asks for it again by itself."""
-    return _environment().get_template("making.html").render(run_id=run_id)
-
-
-def damaged_page(run_id: str, problem: str) -> str:
-    """A run that cannot be shown, and why."""
-    return _environment().get_template("damaged.html").render(run_id=run_id, problem=problem)
+def page(name: str, **content: object) -> str:
+    """A page of one run: `live` goes on and is kept up to date by its script, `making` asks again, `damaged`."""
+    return _environment().get_template(f"{name}.html").render(content)
 
 
 @cache

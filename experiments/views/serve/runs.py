@@ -125,7 +125,7 @@ class RunList:
             return RunProgress(self._name(store.folder), "damaged", started=started, problem=damage_text(error))
 
     def _finished(self, store: RunStore, manifest: Mapping[str, Any]) -> RunProgress:
-        stamp = (manifest["started"], _stamp(store.folder / LEADERBOARD))
+        stamp = (manifest["started"], file_stamp(store.folder / LEADERBOARD))
         name = self._name(store.folder)
         kept = self._boards.get(name)
         if kept is not None and kept[0] == stamp:
@@ -179,7 +179,7 @@ def damage_text(error: Exception) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _stamp(path: Path) -> object:
+def file_stamp(path: Path) -> object:
     """What changes with the file; None where there is none."""
     try:
         status = path.stat()
