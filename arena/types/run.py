@@ -34,7 +34,6 @@ NO_RETRIEVAL_MODE = "none"
 LIVE_MODE = "live"
 """Mode of a retrieval from a live search: of what it brings, no dataset keeps the text."""
 
-
 MOST_COUNTED = 10**12
 """No call has more tokens; the sums of a run of such counts fit into 64 bits."""
 
