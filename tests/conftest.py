@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -60,12 +61,14 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes the user's cache, keys or tracking server."""
-    monkeypatch.setenv("ARENA_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MLFLOW_TRACKING_URI"):
-        monkeypatch.delenv(variable, raising=False)
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test, and no fixture of many, reads or writes the user's cache, keys or tracking server."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setenv("ARENA_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MLFLOW_TRACKING_URI"):
+            changed.delenv(variable, raising=False)
+        yield
 
 
 @pytest.fixture

@@ -101,8 +101,9 @@ def test_models_that_judge_are_opened_for_questions_alone(
     assert [sorted(packages(one) & HEAVY) for one in later] == [[], [], []]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_every_module_says_what_it_is_for(module: str) -> None:
-    path = ROOT / Path(*module.split("."))
-    source = path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
-    assert source.read_text(encoding="utf-8").startswith('"""'), f"{module} has no docstring"
+def test_every_module_says_what_it_is_for() -> None:
+    def source(module: str) -> Path:
+        path = ROOT / Path(*module.split("."))
+        return path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
+
+    assert [one for one in MODULES if not source(one).read_text(encoding="utf-8").startswith('"""')] == []

@@ -46,10 +46,15 @@ def tiny_embedder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def study(tmp_path: Path, jsonl_folder: Path, tiny_embedder: Path) -> Path:
     """A config over the small dataset: every strategy and mode, the fake model, no MLflow."""
-    path = tmp_path / "study.yaml"
+    return study_of(tmp_path, jsonl_folder, tiny_embedder)
+
+
+def study_of(folder: Path, data: Path, embedder: Path) -> Path:
+    """The same, for a fixture that many tests share: in `folder`, with its runs."""
+    path = folder / "study.yaml"
     path.write_text(
-        f"dataset: jsonl:{jsonl_folder}\nembedding: {{model: {tiny_embedder}}}\nllm: {{model: 'fake:'}}\n"
-        f"runs_dir: {tmp_path / 'runs'}\nmlflow: false\n",
+        f"dataset: jsonl:{data}\nembedding: {{model: {embedder}}}\nllm: {{model: 'fake:'}}\n"
+        f"runs_dir: {folder / 'runs'}\nmlflow: false\n",
         encoding="utf-8",
     )
     return path

@@ -23,6 +23,8 @@ from tests.integration.conftest import Arena
 from tests.patience import PATIENCE_SECONDS, wait_until
 
 ROOT = Path(__file__).parents[2]
+AT_ONCE = ("--concurrency", "9")
+"""How the rest of a slow run is asked, once it has been stopped."""
 
 
 @pytest.fixture
@@ -83,7 +85,7 @@ def test_what_is_done_is_kept_and_how_to_continue_is_said(
     kept = len(list(entries(folder / "records.jsonl", RECORD_LINES)))
     assert 2 <= kept < 9
     assert json.loads((folder / "manifest.json").read_text())["status"] == "stopped"
-    assert arena("run", "--resume", "--run-id", "r1", "--runs-dir", tmp_path / "runs").code == 0
+    assert arena("run", "--resume", "--run-id", "r1", "--runs-dir", tmp_path / "runs", *AT_ONCE).code == 0
     assert len(list(entries(folder / "records.jsonl", RECORD_LINES))) == 9
 
 
@@ -152,7 +154,7 @@ def test_a_kill_loses_at_most_what_was_in_flight(arena: Arena, slow_study: Path,
     assert code == -signal.SIGKILL
     kept = [(record.cell.key, record.question_id) for record in entries(folder / "records.jsonl", RECORD_LINES)]
     assert len(kept) >= 2
-    assert arena("run", "--resume", "--runs-dir", tmp_path / "runs").code == 0
+    assert arena("run", "--resume", "--runs-dir", tmp_path / "runs", *AT_ONCE).code == 0
     records = [(record.cell.key, record.question_id) for record in entries(folder / "records.jsonl", RECORD_LINES)]
     assert len(records) == len(set(records)) == 9
     assert set(kept) <= set(records)

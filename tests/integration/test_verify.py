@@ -5,24 +5,47 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
 import typer
 
+from arena.datasets.jsonl import write_jsonl
 from arena.errors import RunStoreError
 from arena.store import RunStore
 from arena.types import CallAttempt, PaidAttempt
+from experiments.cli.main import main
 from experiments.cli.runs import verify
 from experiments.views.verify import is_verified, verdict_text, verify_run
 from experiments.views.verify_checks import RunCheck
-from tests.integration.conftest import Arena
+from tests.integration.conftest import Arena, study_of
+from tests.samples import small_dataset
+
+OPTIONS = ("--strategies", "retrieval_only,vanilla", "--modes", "dense", "--run-id", "r1")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, tiny_embedder: Path) -> Path:
+    """Of which each test gets a copy."""
+    folder = tmp_path_factory.mktemp("verified")
+    write_jsonl(small_dataset(), folder / "data")
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(study_of(folder, folder / "data", tiny_embedder)), *OPTIONS])
+    assert ended.value.code == 0
+    return folder / "runs" / "r1"
 
 
 @pytest.fixture
-def run(arena: Arena, study: Path, tmp_path: Path) -> Path:
-    study.write_text(study.read_text() + "strategies: [retrieval_only, vanilla]\nmodes: [dense]\n")
-    done = arena("run", study, "--run-id", "r1")
+def run(finished: Path, tmp_path: Path) -> Path:
+    """Over data that no test may change."""
+    return Path(copytree(finished, tmp_path / "runs" / "r1"))
+
+
+@pytest.fixture
+def own_run(arena: Arena, study: Path, tmp_path: Path) -> Path:
+    """Over the data in `jsonl_folder`."""
+    done = arena("run", study, *OPTIONS)
     assert done.code == 0, done.err
     return tmp_path / "runs" / "r1"
 
@@ -216,21 +239,21 @@ def test_whatever_is_changed_is_found_and_named(
 
 
 def test_changed_data_and_weights_are_found_and_absent_ones_are_not_checked(
-    run: Path, jsonl_folder: Path, tiny_embedder: Path
+    own_run: Path, jsonl_folder: Path, tiny_embedder: Path
 ) -> None:
     weights = next(tiny_embedder.glob("*.safetensors"))
     whole = weights.read_bytes()
     try:
         weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-        assert states(verify_run(run))["embedding weights"] == "differs"
+        assert states(verify_run(own_run))["embedding weights"] == "differs"
     finally:
         weights.write_bytes(whole)
     corpus = jsonl_folder / "corpus.jsonl"
     corpus.write_text(corpus.read_text().replace("1871", "1872"))
-    changed = states(verify_run(run))
+    changed = states(verify_run(own_run))
     assert changed["dataset"] == changed["leaderboard.json"] == "differs"
     corpus.unlink()
-    absent = states(verify_run(run))
+    absent = states(verify_run(own_run))
     assert absent["dataset"] == absent["leaderboard.json"] == absent["scores.parquet"] == "not checked"
     assert absent["calls.jsonl"] == "ok"
 
@@ -243,14 +266,14 @@ def test_one_derived_file_is_named_alone(run: Path, damage: Callable[[Path], Non
     assert verdict_text(run, checks).startswith(f"Not verified: {differing}. arena score {run} derives them anew.")
 
 
-def test_what_the_checks_come_to_is_said_in_one_line(run: Path, jsonl_folder: Path) -> None:
-    assert verdict_text(run, verify_run(run)) == "Verified: nothing differs."
+def test_what_the_checks_come_to_is_said_in_one_line(own_run: Path, jsonl_folder: Path) -> None:
+    assert verdict_text(own_run, verify_run(own_run)) == "Verified: nothing differs."
     (jsonl_folder / "corpus.jsonl").unlink()
     left = "dataset, leaderboard.json, scores.parquet, questions.parquet"
-    assert verdict_text(run, verify_run(run)) == f"Verified: nothing differs. Not checked: {left}."
-    one_byte_changed(run)
-    assert verdict_text(run, verify_run(run)).startswith("Not verified: records.jsonl")
-    assert "arena score" not in verdict_text(run, verify_run(run))
+    assert verdict_text(own_run, verify_run(own_run)) == f"Verified: nothing differs. Not checked: {left}."
+    one_byte_changed(own_run)
+    assert verdict_text(own_run, verify_run(own_run)).startswith("Not verified: records.jsonl")
+    assert "arena score" not in verdict_text(own_run, verify_run(own_run))
 
 
 def test_a_folder_that_is_no_run_cannot_be_checked(tmp_path: Path, run: Path) -> None:

@@ -26,10 +26,10 @@ from strategies.ircot.prompt import first_sentence, is_reasoning, query_from
 from strategies.self_rag.checkpoint import _RESERVED, _SHOWN
 from strategies.self_rag.prompted import next_sentence
 
-LENGTH = 200_000
-SHORTER = 50_000
-CPU_SECONDS = 300
-"""Far above what is needed: a pattern that goes back and forth over one of these texts needs days."""
+LENGTH = 100_000
+SHORTER = 20_000
+CPU_SECONDS = 90
+"""Ten times what is needed: a pattern that goes back and forth over one of the long texts needs more than this."""
 
 PIECES = (
     *("1", ".", " ", "<", "1,", "1.", ". ", "a. ", "1 + ", "'", '"', "[1", "[1, ", "(", "*", "\n", "\t", "`", "_"),
