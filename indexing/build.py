@@ -19,7 +19,7 @@ from arena.errors import ConfigError, IndexMismatchError, UserError, WeightsErro
 from arena.protocols import Embedding, Vectors
 from arena.types import Document, Passage
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking, indexed_text
-from indexing.embedding import IndexEmbedder
+from indexing.embedding.embedder import IndexEmbedder
 from indexing.engines import ENGINES, Engine
 from indexing.engines.ranking import EDGE, EngineSettings
 from indexing.files import Progress, only_writer, silent, unheard

@@ -16,7 +16,7 @@ from arena.identity import canonical_json, short_hash
 from arena.types import Document, Passage
 from indexing.bm25 import words_identity
 from indexing.chunking import Chunking, indexed_text, passages_of
-from indexing.embedding import IndexEmbedder
+from indexing.embedding.embedder import IndexEmbedder
 from indexing.engines import ENGINES, Engine
 from indexing.engines.ranking import MEMORY, EngineSettings
 from indexing.manifest import (

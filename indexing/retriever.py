@@ -20,8 +20,7 @@ import numpy as np
 from arena.errors import ConfigError, StrategyError, WeightsError
 from arena.protocols import Embedder, Embedding, Reranker, Retriever, SparseVector, Vectors
 from arena.types import Hit, LaneHit, Passage, Retrieval, RetrievalRequest, RetrievalSeconds
-from indexing.embedding import Encoded, embed_queries_timed
-from indexing.embedding.embedder import require_finite
+from indexing.embedding.embedder import Encoded, embed_queries_timed, require_finite
 from indexing.engines.ranking import Ranked, Ranking, by_score
 from indexing.modes import MODES, check_request, depth_of, k_of
 from indexing.opening import Index

@@ -11,7 +11,7 @@ import numpy as np
 from arena.errors import IndexMismatchError
 from arena.types import Document, Passage
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking, indexed_text, passages_of
-from indexing.embedding import IndexEmbedder
+from indexing.embedding.embedder import IndexEmbedder
 from indexing.engines import ENGINES
 from indexing.engines.ranking import EngineSettings
 from indexing.manifest import (

@@ -11,7 +11,8 @@ from arena.types import Document
 from indexing.bm25 import Bm25
 from indexing.build import assemble, writing
 from indexing.chunking import WHOLE_DOCUMENTS, Chunking
-from indexing.embedding import IndexEmbedder, LaneEmbedder, SentenceTransformerEncoder
+from indexing.embedding.embedder import IndexEmbedder, LaneEmbedder
+from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 from indexing.engines.ranking import EngineSettings
 from indexing.files import Progress, silent, unheard
 from indexing.manifest import IndexManifest

@@ -180,6 +180,10 @@ class CalibratedThreshold(Settings):
     reranker: str
 
 
+LATE_INTERACTION = "late_interaction"
+"""The reranker that needs no model of its own, by the name that it has in the settings."""
+
+
 class RerankConfig(Settings):
     """The second look of mode `hybrid_rerank`.
 
@@ -189,7 +193,7 @@ class RerankConfig(Settings):
     `{value: 0.2, reranker: NAME}`, is refused for another reranker than its own.
     """
 
-    model: str = "late_interaction"
+    model: str = LATE_INTERACTION
     revision: str | None = None
     threshold: float | CalibratedThreshold | Literal["default"] = "default"
     max_length: int | None = Field(default=None, ge=1, description="Tokens read of query and passage together.")

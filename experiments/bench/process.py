@@ -30,15 +30,10 @@ from arena.types import Document
 from experiments.bench.made_up import ModelSize, build_bge_m3
 from indexing.bm25 import Bm25
 from indexing.build import ensure_index
-from indexing.embedding import (
-    BgeM3Encoder,
-    CachedEncoder,
-    EmbeddingCache,
-    Encoder,
-    LaneEmbedder,
-    SentenceTransformerEncoder,
-)
-from indexing.embedding.cache import Kept
+from indexing.embedding.bge_m3 import BgeM3Encoder
+from indexing.embedding.cache import CachedEncoder, EmbeddingCache, Kept
+from indexing.embedding.embedder import Encoder, LaneEmbedder
+from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 
 Figures = dict[str, float | int | str | None]
 Say = Callable[[str], None]

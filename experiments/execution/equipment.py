@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.config import LLMSettings, RerankConfig, RunConfig, cache_dir, cache_folder, fingerprint, qdrant_key
+from arena.config.settings import LATE_INTERACTION
 from arena.errors import UnknownNameError
 from arena.leaderboard.validity import index_of, truncation_statement
 from arena.llm.opening import model_file, open_model
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from arena.llm.limits import Budget
     from experiments.execution.extras import EvaluatorKey
     from indexing.chunking import ModelTokenizer
-    from indexing.embedding import IndexEmbedder
+    from indexing.embedding.embedder import IndexEmbedder
     from indexing.files import Progress
     from indexing.late import LateModels
     from indexing.manifest import IndexManifest
@@ -158,7 +159,7 @@ def embedder_of(
 
     Opened later or never, where what it is is known from before.
     """
-    from indexing.embedding import open_embedder
+    from indexing.embedding.opening import open_embedder
 
     with downloading(config.embedding.model, reporter) as progress:
         return open_embedder(
@@ -274,7 +275,6 @@ class _Workshop:
 
     def index(self, dataset: Dataset, *, rerank: bool, reranker: Reranker | None = None) -> _Opened:
         """The index of a corpus. `reranker`: that of another index of the run, to be shared (None: there is none)."""
-        from indexing.rerank.opening import LATE_INTERACTION
         from indexing.retriever import IndexRetriever
 
         settings = self.config.rerank

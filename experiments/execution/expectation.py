@@ -33,7 +33,7 @@ from arena.types import CallAttempt, Cell, Hit, LLMCall, Passage, Retrieval, Ret
 from indexing.modes import k_of
 
 if TYPE_CHECKING:
-    from indexing.embedding import IndexEmbedder
+    from indexing.embedding.embedder import IndexEmbedder
     from indexing.opening import IndexPlan
 
 TOKENS_PER_WORD = 1.5

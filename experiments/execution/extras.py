@@ -13,6 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from arena.config import RerankConfig, RunConfig
+from arena.config.settings import LATE_INTERACTION
 from arena.datasets import load_corpus
 from arena.errors import ConfigError
 from arena.llm.providers import model_identity
@@ -20,13 +21,12 @@ from arena.protocols import Embedder, Evaluator, EvidenceSource, Reranker, Route
 from arena.types import Cell, Dataset, Document, Scalar
 from experiments.execution.evidence import LiveSearch, SharedIndex, load_search_tool
 from experiments.terminal.progress import Reporter
-from indexing.rerank.opening import LATE_INTERACTION
 from strategies import Variant
 
 if TYPE_CHECKING:
     from indexing.late import LateModels
     from indexing.retriever import OpenRetriever
-    from indexing.routing import RouterFile
+    from indexing.routing.opening import RouterFile
 
 SECOND_INDEX, LIVE = "second_index", "live"
 IN_MEMORY = ":memory:"
@@ -208,7 +208,7 @@ def open_routers(
 
     Raises as `indexing.routing.open_router` does.
     """
-    from indexing.routing import open_router
+    from indexing.routing.opening import open_router
 
     return {
         folder: open_router(Path(folder).expanduser(), embedder, models, devices=devices, late=late)
@@ -218,7 +218,7 @@ def open_routers(
 
 def router_of(folder: str) -> RouterFile:
     """What the router in a folder says of itself. Raises `WeightsError` where there is none."""
-    from indexing.routing import read_router_file
+    from indexing.routing.opening import read_router_file
 
     return read_router_file(Path(folder).expanduser())
 

@@ -13,7 +13,7 @@ from arena.errors import ConfigError
 from arena.protocols import Reranker, Vectors
 from arena.types import Passage, well_formed
 from indexing.chunking import indexed_text
-from indexing.embedding import Encoder, IndexEmbedder
+from indexing.embedding.embedder import Encoder, IndexEmbedder
 from indexing.opening import Index
 from indexing.rerank.cross_encoders import PASSAGE_TEXT, steady
 

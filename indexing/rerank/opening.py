@@ -13,13 +13,14 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.config.settings import CalibratedThreshold, EmbeddingConfig, RerankConfig
+from arena.config.settings import LATE_INTERACTION, CalibratedThreshold, EmbeddingConfig, RerankConfig
 from arena.errors import ConfigError, WeightsError
 from arena.protocols import Evaluator, Reranker
 from arena.types import Passage, well_formed
 from indexing.devices import FolderModel, dealt, device_kind, loading, replicas, token_bounded
-from indexing.embedding import IndexEmbedder, SentenceTransformerEncoder
+from indexing.embedding.embedder import IndexEmbedder
 from indexing.embedding.opening import LateEncoder
+from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 from indexing.files import Progress, silent
 from indexing.late import Late, LateModels, ModelFacts
 from indexing.opening import Index
@@ -34,7 +35,6 @@ from indexing.rerank.cross_encoders import (
 from indexing.rerank.late_interaction import EmbedderTokens, EncoderTokens, LateInteraction, StoredLateInteraction
 from indexing.weights import fetch, locate
 
-LATE_INTERACTION = "late_interaction"
 MINILM = "all-minilm-l6-v2"
 NAMED = {BGE_RERANKER: BGE_RERANKER}
 """Names of the pinned weights of rerankers."""

@@ -3,20 +3,3 @@
 `light` is an embedding and a logistic regression, `t5` the paper's fine-tuned T5 (Adaptive-RAG, arXiv 2403.14403).
 Both are folders that `arena train-router` writes and `open_router` reads.
 """
-
-from __future__ import annotations
-
-from indexing.routing.opening import CALLED, RouterFile, RouterKind, open_router, query_identity, read_router_file
-from indexing.routing.routers import LightRouter, LightWeights, T5Router
-
-__all__ = [
-    "CALLED",
-    "LightRouter",
-    "LightWeights",
-    "RouterFile",
-    "RouterKind",
-    "T5Router",
-    "open_router",
-    "query_identity",
-    "read_router_file",
-]

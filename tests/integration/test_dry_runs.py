@@ -18,7 +18,7 @@ from tests.integration.test_sweep import sweep_of
 def counting(monkeypatch: pytest.MonkeyPatch) -> CountingEncoder:
     """Stands for every embedding model."""
     encoder = CountingEncoder()
-    monkeypatch.setattr("indexing.embedding.open_embedder", lambda *_, **__: LaneEmbedder(encoder, Bm25()))
+    monkeypatch.setattr("indexing.embedding.opening.open_embedder", lambda *_, **__: LaneEmbedder(encoder, Bm25()))
     return encoder
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from arena.types import Document
 from indexing.bm25 import Bm25
 from indexing.build import ensure_index
-from indexing.embedding import CachedEncoder, Encoded, LaneEmbedder
-from indexing.embedding.embedder import TimedEncoded
+from indexing.embedding.cache import CachedEncoder
+from indexing.embedding.embedder import Encoded, LaneEmbedder, TimedEncoded
 from indexing.files import work_folder
 from indexing.verify import verify_index
 from tests.indexes import index_folder

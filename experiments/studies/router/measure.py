@@ -29,7 +29,7 @@ from experiments.studies.router.data import (
     usable_labels,
 )
 from experiments.studies.router.training import Shares, Trained, Trainer
-from indexing.routing import CALLED, RouterFile, RouterKind
+from indexing.routing.opening import CALLED, RouterFile, RouterKind
 from strategies.adaptive import LABELS, Label
 from strategies.adaptive.graph import preferred
 

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from arena.protocols import Embedder, Vectors
 from experiments.studies.router.data import FOLDS, Example, family_folds
 from indexing.devices import chosen_devices
-from indexing.routing import LightWeights, RouterKind, query_identity
+from indexing.routing.opening import RouterKind, query_identity
 from indexing.routing.routers import (
     MODEL,
+    LightWeights,
     encoded,
     letter_ids,
     letter_probabilities,

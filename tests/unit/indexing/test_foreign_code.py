@@ -13,8 +13,8 @@ from safetensors.torch import load_file
 from arena.config.settings import EmbeddingConfig, RerankConfig
 from arena.errors import WeightsError
 from indexing.devices import folder_identity
-from indexing.embedding import SentenceTransformerEncoder
 from indexing.embedding.bge_m3 import BgeM3Encoder
+from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 from indexing.rerank.cross_encoders import FlagCrossEncoder, SentenceCrossEncoder
 from indexing.rerank.opening import T5Evaluator
 from tests.tiny_models import build_tiny_bge_m3, build_tiny_minilm, build_tiny_reranker

@@ -13,10 +13,10 @@ from arena.config.settings import RerankConfig
 from arena.errors import ConfigError, WeightsError
 from arena.types import Passage
 from indexing.late import LateModels
-from indexing.rerank import open_reranker
 from indexing.rerank.cross_encoders import BGE_RERANKER, FlagCrossEncoder, SentenceCrossEncoder
-from indexing.rerank.opening import T5Evaluator, open_t5_evaluator
-from indexing.routing import T5Router, open_router
+from indexing.rerank.opening import T5Evaluator, open_reranker, open_t5_evaluator
+from indexing.routing.opening import open_router
+from indexing.routing.routers import T5Router
 from tests.letter_embedder import LetterEmbedder
 from tests.tiny_models import build_tiny_reranker
 from tests.tiny_t5 import build_tiny_t5, t5_router_folder

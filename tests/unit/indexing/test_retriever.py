@@ -11,7 +11,7 @@ import pytest
 from arena.errors import ConfigError, StrategyError, UnknownNameError, WeightsError
 from arena.protocols import Embedding
 from arena.types import Document, RetrievalRequest
-from indexing.embedding import TimedQueries
+from indexing.embedding.embedder import TimedQueries
 from indexing.modes import MODES
 from indexing.opening import Index
 from indexing.retriever import IndexRetriever

@@ -11,7 +11,7 @@ import pytest
 
 from arena.errors import ConfigError, WeightsError
 from arena.types import Passage, RetrievalRequest
-from indexing.embedding import TimedQueries
+from indexing.embedding.embedder import TimedQueries
 from indexing.opening import Index
 from indexing.rerank.cross_encoders import sigmoid, steady
 from indexing.retriever import IndexRetriever

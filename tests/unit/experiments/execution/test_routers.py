@@ -13,8 +13,8 @@ from arena.errors import ConfigError, WeightsError
 from experiments.execution.contestants import contestants, read_entries
 from experiments.execution.equipment import Equipment
 from experiments.execution.extras import open_routers, router_folder
-from indexing.routing import CALLED, LightWeights, RouterFile, query_identity
-from indexing.routing.opening import NAME, router_text, weights_sha256
+from indexing.routing.opening import CALLED, NAME, RouterFile, query_identity, router_text, weights_sha256
+from indexing.routing.routers import LightWeights
 from strategies import find_variant
 from tests.letter_embedder import LetterEmbedder
 

@@ -11,7 +11,9 @@ import pytest
 
 from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
-from indexing.embedding import BgeM3Encoder, Encoded, open_embedder
+from indexing.embedding.bge_m3 import BgeM3Encoder
+from indexing.embedding.embedder import Encoded
+from indexing.embedding.opening import open_embedder
 from tests.passes import watched_passes
 from tests.tiny_models import MAX_LENGTH, WIDTH, build_tiny_bge_m3
 

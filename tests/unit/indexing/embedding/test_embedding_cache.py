@@ -15,9 +15,9 @@ from hypothesis.extra.numpy import arrays
 from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
 from arena.protocols import SparseVector
-from indexing.embedding import CachedEncoder, EmbeddingCache, Encoded, open_embedder
-from indexing.embedding.cache import FORMAT, Kept, pack, unpack
-from indexing.embedding.embedder import ENCODING
+from indexing.embedding.cache import FORMAT, CachedEncoder, EmbeddingCache, Kept, pack, unpack
+from indexing.embedding.embedder import ENCODING, Encoded
+from indexing.embedding.opening import open_embedder
 from tests.counting_encoder import CountingEncoder
 from tests.indexes import MiniLMEmbedder
 from tests.patience import PATIENCE_SECONDS
@@ -205,7 +205,7 @@ def test_a_file_in_the_way_is_a_message(tmp_path: Path) -> None:
 EMBED = """
 import sys, time
 from pathlib import Path
-from indexing.embedding import CachedEncoder
+from indexing.embedding.cache import CachedEncoder
 from tests.counting_encoder import CountingEncoder
 
 class Slow(CountingEncoder):

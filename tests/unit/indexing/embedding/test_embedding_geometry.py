@@ -12,9 +12,9 @@ import pytest
 from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
 from arena.protocols import Embedding, SparseVector
-from indexing.embedding import SentenceTransformerEncoder
 from indexing.embedding.bge_m3 import BgeM3Encoder
 from indexing.embedding.embedder import PRESETS, with_preset
+from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 from indexing.engines import ENGINES, Engine
 from indexing.engines.ranking import EngineSettings
 from tests.tiny_models import build_tiny_bge_m3, build_tiny_minilm

@@ -11,8 +11,9 @@ import pytest
 from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, UnknownNameError, WeightsError
 from indexing.devices import BATCH_TOKENS, default_batch_size, precision_identity
-from indexing.embedding import LaneEmbedder, SentenceTransformerEncoder, embed_queries_timed, open_embedder
-from indexing.embedding.opening import NAMED
+from indexing.embedding.embedder import LaneEmbedder, embed_queries_timed
+from indexing.embedding.opening import NAMED, open_embedder
+from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 from indexing.sources import known_weights
 from tests.indexes import MiniLMEmbedder
 from tests.letter_embedder import LetterEmbedder

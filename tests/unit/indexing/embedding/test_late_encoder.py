@@ -13,8 +13,10 @@ import pytest
 
 from arena.config.settings import EmbeddingConfig
 from arena.errors import ConfigError, WeightsError
-from indexing.embedding import BgeM3Encoder, Encoder, SentenceTransformerEncoder, open_embedder
-from indexing.embedding.opening import LateEncoder
+from indexing.embedding.bge_m3 import BgeM3Encoder
+from indexing.embedding.embedder import Encoder
+from indexing.embedding.opening import LateEncoder, open_embedder
+from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 from tests.counting_encoder import CountingEncoder
 from tests.tiny_models import build_tiny_bge_m3, build_tiny_minilm
 

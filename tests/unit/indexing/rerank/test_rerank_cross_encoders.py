@@ -12,8 +12,8 @@ import pytest
 from arena.config.settings import RerankConfig
 from arena.errors import ConfigError, UnknownNameError, WeightsError
 from arena.types import Passage
-from indexing.rerank import FlagCrossEncoder, SentenceCrossEncoder, open_reranker
-from indexing.rerank.cross_encoders import BGE_RERANKER, bounded_batch_size
+from indexing.rerank.cross_encoders import BGE_RERANKER, FlagCrossEncoder, SentenceCrossEncoder, bounded_batch_size
+from indexing.rerank.opening import open_reranker
 from tests.letter_embedder import LetterEmbedder
 from tests.tiny_models import build_tiny_reranker
 

@@ -15,15 +15,17 @@ from arena.errors import ConfigError
 from arena.protocols import Vectors
 from arena.types import Passage
 from indexing.bm25 import Bm25
-from indexing.embedding import BgeM3Encoder, LaneEmbedder, SentenceTransformerEncoder
-from indexing.rerank import (
+from indexing.embedding.bge_m3 import BgeM3Encoder
+from indexing.embedding.embedder import LaneEmbedder
+from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
+from indexing.rerank.late_interaction import (
     EmbedderTokens,
     EncoderTokens,
     LateInteraction,
     StoredLateInteraction,
-    open_reranker,
+    maxsim,
 )
-from indexing.rerank.late_interaction import maxsim
+from indexing.rerank.opening import open_reranker
 from tests.indexes import build_index, open_index
 from tests.letter_embedder import LetterEmbedder
 from tests.samples import DOCUMENTS

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from arena.config.settings import CalibratedThreshold, RerankConfig
 from arena.errors import ConfigError
 from arena.types import Passage
-from indexing.rerank import resolve_threshold
 from indexing.rerank.cross_encoders import CrossEncoder, sigmoid, steady
+from indexing.rerank.opening import resolve_threshold
 
 BGE = "bge-reranker-v2-m3"
 

@@ -8,7 +8,7 @@ import pytest
 from arena.config.settings import RerankConfig
 from arena.errors import WeightsError
 from arena.types import Passage
-from indexing.rerank import SentenceCrossEncoder
+from indexing.rerank.cross_encoders import SentenceCrossEncoder
 from indexing.rerank.opening import RerankerEvaluator, T5Evaluator
 from tests.tiny_models import build_tiny_reranker
 from tests.tiny_t5 import build_tiny_t5

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from arena.errors import WeightsError
-from indexing.routing import LightRouter, LightWeights
-from indexing.routing.routers import WEIGHTS, log_lengths, question_features, read_light
+from indexing.routing.routers import WEIGHTS, LightRouter, LightWeights, log_lengths, question_features, read_light
 from tests.letter_embedder import LetterEmbedder
 
 LABELS = ("A", "B", "C")

@@ -9,8 +9,17 @@ import numpy as np
 import pytest
 
 from arena.errors import ConfigError, WeightsError
-from indexing.routing import CALLED, LightWeights, RouterFile, T5Router, open_router, query_identity, read_router_file
-from indexing.routing.opening import NAME, router_text, weights_sha256
+from indexing.routing.opening import (
+    CALLED,
+    NAME,
+    RouterFile,
+    open_router,
+    query_identity,
+    read_router_file,
+    router_text,
+    weights_sha256,
+)
+from indexing.routing.routers import LightWeights, T5Router
 from tests.letter_embedder import LetterEmbedder
 from tests.tiny_t5 import t5_router_folder
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import WeightsError
-from indexing.routing import T5Router
-from indexing.routing.routers import MAX_LENGTH, encoded, letter_ids, load_t5
+from indexing.routing.routers import MAX_LENGTH, T5Router, encoded, letter_ids, load_t5
 from tests.tiny_t5 import build_tiny_t5
 
 QUESTION = "who governs the town"

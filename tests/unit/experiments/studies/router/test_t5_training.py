@@ -7,7 +7,7 @@ import pytest
 from arena.errors import WeightsError
 from experiments.studies.router.data import Example
 from experiments.studies.router.training import T5Trainer, Tuning
-from indexing.routing import T5Router
+from indexing.routing.routers import T5Router
 from strategies.adaptive import Label
 from tests.tiny_t5 import build_tiny_t5
 
