@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,10 +27,11 @@ from indexing.engines.ranking import (
 DENSE = "dense"
 SPARSE = "sparse"
 MULTI = "multi"
+MOST_FLOATS = 1_000_000  # of one request: 8 MB as Python's, 20 MB of JSON, below a server's usual 32 MB
 SAME = 1 - 1e-5  # share of a vector's score against itself above which a query is the stored vector itself
 
 Term = Vectors | SparseVector
-"""One query in a lane: (d,) float32, or term weights."""
+"""One vector of a lane: (d,) float32, or term weights; (tokens, d) of MULTI."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +53,41 @@ class VectorShape:
 
 
 @dataclass(frozen=True, slots=True)
-class LaneResult:
-    """One lane of one query: what was asked there, and what it found."""
+class Point:
+    """A passage's position, and its vector in each lane that has one for it."""
 
-    name: str
+    position: int
+    vectors: Mapping[str, Term]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneQuery:
+    """What is asked of one lane: the `limit` nearest, among some positions (None: all).
+
+    `query`: a vector of the lane; of MULTI, the token vectors of a text (tokens, d). `exact`: every point is compared.
+    """
+
+    lane: str
     query: Term
-    found: Lane
+    limit: int
+    among: Sequence[int] | None = None
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class FusionJob:
-    """One query whose lanes are known and wait to be fused; lanes that found nothing, and their weights, are out."""
+    """One query whose lanes are known and wait to be fused; lanes that found nothing, and their weights, are out.
 
-    sources: tuple[LaneResult, ...]
+    `sources`: each asks a lane among what it found.
+    """
+
+    sources: tuple[LaneQuery, ...]
     fusion: Fusion
 
     @property
     def weights(self) -> list[float] | None:
         """One for each source; None = equal."""
-        names = {source.name for source in self.sources}
+        names = {source.lane for source in self.sources}
         given = self.fusion.weights
         return given and [weight for name, weight in zip((DENSE, SPARSE), given, strict=True) if name in names]
 
@@ -88,20 +105,16 @@ class Collection(ABC):
         """Number of points."""
 
     @abstractmethod
-    def _store(self, positions: Sequence[int], embedding: Embedding) -> None:
-        """Store checked points; `embedding.multi` is None where the collection has no room for it."""
+    def _store(self, points: Sequence[Point]) -> None:
+        """Store checked points, at least one, in one request."""
 
     @abstractmethod
-    def _nearest(self, lane: str, queries: Sequence[Term], limit: int, *, exact: bool) -> list[list[Ranked]]:
-        """The `limit` best of each query in one lane, descending, ties in any order; one batch."""
+    def _search(self, queries: Sequence[LaneQuery]) -> list[list[Ranked]]:
+        """What each query finds, descending, ties in any order; one batch. Points without a vector are left out."""
 
     @abstractmethod
     def _fuse(self, jobs: Sequence[FusionJob], depth: int) -> list[list[Ranked]]:
-        """Prefetch each source among what it found and fuse, in one query for each job; ties in any order."""
-
-    @abstractmethod
-    def _interact(self, query: Vectors, positions: Sequence[int]) -> list[Ranked]:
-        """MaxSim of those points that have token vectors, in any order."""
+        """Prefetch each source and fuse, in one query for each job; ties in any order."""
 
     def add(self, positions: Sequence[int], embedding: Embedding) -> None:
         """See `Engine.add`."""
@@ -109,7 +122,17 @@ class Collection(ABC):
             embedding = replace(embedding, multi=None)
         self._check_points(positions, embedding)
         self._points = None
-        self._store(positions, embedding)
+        points: list[Point] = []
+        floats = 0
+        for row, position in enumerate(positions):
+            size = floats_in(embedding, row)
+            if points and floats + size > MOST_FLOATS:
+                self._store(points)
+                points, floats = [], 0
+            points.append(Point(position, _vectors(embedding, row)))
+            floats += size
+        if points:
+            self._store(points)
 
     def count(self) -> int:
         """See `Engine.count`."""
@@ -145,12 +168,13 @@ class Collection(ABC):
         how = Fusion(fusion, rrf_k, weights)
         pairs = list(zip(self._dense_lanes(dense, depth), self._sparse_lanes(sparse, depth), strict=True))
         jobs = {}
-        for i, (one, other) in enumerate(pairs):
-            sources = tuple(
-                s for s in (LaneResult(DENSE, dense[i], one), LaneResult(SPARSE, sparse[i], other)) if s.found
-            )
-            if sources and not any(has_ties(source.found) for source in sources):
-                jobs[i] = FusionJob(sources, how)
+        for i, pair in enumerate(pairs):
+            if any(pair) and not any(map(has_ties, pair)):
+                asked = zip((DENSE, SPARSE), (dense[i], sparse[i]), pair, strict=True)
+                sources = (
+                    LaneQuery(lane, query, depth, [one.position for one in found]) for lane, query, found in asked
+                )
+                jobs[i] = FusionJob(tuple(source for source in sources if source.among), how)
         inside = dict(zip(jobs, self._fuse(list(jobs.values()), depth), strict=True))
         return [
             Ranking(
@@ -162,7 +186,9 @@ class Collection(ABC):
 
     def maxsim(self, query: Vectors, positions: Sequence[int]) -> list[float]:
         """See `Engine.maxsim`."""
-        scores = dict(self._interact(query, positions)) if positions else {}
+        scores: dict[int, float] = {}
+        if positions:
+            scores.update(*self._search([LaneQuery(MULTI, query, len(positions), positions)]))
         missing = [position for position in positions if position not in scores]
         if missing:
             raise ValueError(f"the passage at position {missing[0]} has no token vectors")
@@ -212,7 +238,7 @@ class Collection(ABC):
         everything = self.count() + 1  # one more than there is, so that no row looks cut
 
         def fetch(which: Sequence[int], n: int) -> list[list[Ranked]]:
-            rows = self._nearest(lane, [queries[i] for i in which], min(n, everything), exact=exact)
+            rows = self._search([LaneQuery(lane, queries[i], min(n, everything), exact=exact) for i in which])
             return [[ranked for ranked in row if ranked.score > above] for row in rows]
 
         return settled(fetch, len(queries), limit)
@@ -233,6 +259,15 @@ class Collection(ABC):
                 )
             if not np.isfinite(tokens).all():
                 raise ValueError(f"a token vector at position {position} is not finite")
+
+
+def _vectors(embedding: Embedding, row: int) -> dict[str, Term]:
+    vectors: dict[str, Term] = {DENSE: embedding.dense[row]}
+    if embedding.sparse[row].indices:  # an empty one would be counted among the texts that idf is about
+        vectors[SPARSE] = embedding.sparse[row]
+    if embedding.multi is not None:
+        vectors[MULTI] = embedding.multi[row]
+    return vectors
 
 
 def floats_in(embedding: Embedding, row: int) -> int:

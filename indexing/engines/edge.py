@@ -10,18 +10,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import IndexMismatchError
 from arena.files import read_json
-from arena.protocols import Embedding, SparseVector, Vectors
-from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Term, VectorShape, floats_in
+from arena.protocols import SparseVector
+from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, LaneQuery, Point, Term, VectorShape
 from indexing.engines.ranking import EngineSettings, Ranked
 
 if TYPE_CHECKING:
     import qdrant_edge
 
-_MOST_FLOATS = 1_000_000  # in one upsert: as Python floats they take eight times the bytes of float32
 _CONFIG = "edge_config.json"  # written by the engine
 
 
@@ -82,56 +81,43 @@ class EdgeEngine(Collection):
     def _count(self) -> int:
         return self._shard.info().points_count
 
-    def _store(self, positions: Sequence[int], embedding: Embedding) -> None:
+    def _store(self, points: Sequence[Point]) -> None:
         import qdrant_edge as edge
 
-        points: list[edge.Point] = []
-        floats = 0
-        for row, position in enumerate(positions):
-            size = floats_in(embedding, row)
-            if points and floats + size > _MOST_FLOATS:
-                self._upsert(points)
-                points, floats = [], 0
-            floats += size
-            vectors = {DENSE: embedding.dense[row].tolist()}
-            if embedding.sparse[row].indices:
-                vectors[SPARSE] = _term_vector(embedding.sparse[row])
-            if embedding.multi is not None:
-                vectors[MULTI] = embedding.multi[row].tolist()
-            points.append(edge.Point(position, vectors))
-        self._upsert(points)
-
-    def _upsert(self, points: list[qdrant_edge.Point]) -> None:
-        import qdrant_edge as edge
-
+        made = [edge.Point(one.position, {lane: _vector(of) for lane, of in one.vectors.items()}) for one in points]
         with _as_os_error("cannot store points"):
-            self._shard.update(edge.UpdateOperation.upsert_points(points))
+            self._shard.update(edge.UpdateOperation.upsert_points(made))
 
-    def _nearest(self, lane: str, queries: Sequence[Term], limit: int, *, exact: bool) -> list[list[Ranked]]:
+    def _search(self, queries: Sequence[LaneQuery]) -> list[list[Ranked]]:
         import qdrant_edge as edge
 
-        params = edge.SearchParams(exact=True) if exact else edge.SearchParams(hnsw_ef=self._settings.hnsw_ef)
-        return self._run(
-            [edge.QueryRequest(limit=limit, query=_nearest(lane, query), params=params) for query in queries]
-        )
+        return self._run([edge.QueryRequest(**self._asked(query)) for query in queries])
 
     def _fuse(self, jobs: Sequence[FusionJob], depth: int) -> list[list[Ranked]]:
-        return self._run([_fusion_request(job, depth) for job in jobs])
-
-    def _interact(self, query: Vectors, positions: Sequence[int]) -> list[Ranked]:
         import qdrant_edge as edge
 
-        (row,) = self._run(
-            [
-                edge.QueryRequest(
-                    limit=len(positions),
-                    query=edge.Query.Nearest(query.tolist(), using=MULTI),
-                    filter=_among(positions),
-                    params=edge.SearchParams(exact=True),
-                )
-            ]
-        )
-        return row
+        requests = []
+        for job in jobs:
+            prefetches = [edge.Prefetch(**self._asked(source)) for source in job.sources]
+            dbsf = job.fusion.method == "dbsf"
+            how = edge.Fusion.Dbsf() if dbsf else edge.Fusion.Rrf(k=job.fusion.rrf_k, weights=job.weights)
+            # A Fusion is a query, which the stubs do not say.
+            requests.append(edge.QueryRequest(limit=2 * depth, prefetches=prefetches, query=how))  # type: ignore[arg-type]
+        return self._run(requests)
+
+    def _asked(self, query: LaneQuery) -> dict[str, Any]:
+        """The arguments of a request, or of the part of one that asks one lane."""
+        import qdrant_edge as edge
+
+        among = None if query.among is None else edge.Filter(must=[edge.HasIdCondition(set(query.among))])
+        return {
+            "limit": query.limit,
+            "query": edge.Query.Nearest(_vector(query.query), using=query.lane),
+            "filter": among,
+            "params": edge.SearchParams(exact=True)
+            if query.exact
+            else edge.SearchParams(hnsw_ef=self._settings.hnsw_ef),
+        }
 
     def _run(self, requests: list[qdrant_edge.QueryRequest]) -> list[list[Ranked]]:
         """One batch: queries of the same lane share one pass over the vectors."""
@@ -170,42 +156,12 @@ def _config(shape: VectorShape, settings: EngineSettings) -> qdrant_edge.EdgeCon
     )
 
 
-def _fusion_request(job: FusionJob, depth: int) -> qdrant_edge.QueryRequest:
+def _vector(vector: Term) -> Any:
     import qdrant_edge as edge
 
-    exact = edge.SearchParams(exact=True)
-    prefetches = [
-        edge.Prefetch(
-            limit=depth,
-            query=_nearest(source.name, source.query),
-            filter=_among([ranked.position for ranked in source.found]),
-            params=exact,
-        )
-        for source in job.sources
-    ]
-    dbsf = job.fusion.method == "dbsf"
-    how = edge.Fusion.Dbsf() if dbsf else edge.Fusion.Rrf(k=job.fusion.rrf_k, weights=job.weights)
-    # A Fusion is a query, which the stubs do not say.
-    return edge.QueryRequest(limit=2 * depth, prefetches=prefetches, query=how)  # type: ignore[arg-type]
-
-
-def _nearest(lane: str, query: Term) -> qdrant_edge.Query:
-    import qdrant_edge as edge
-
-    vector = _term_vector(query) if isinstance(query, SparseVector) else query.tolist()
-    return edge.Query.Nearest(vector, using=lane)
-
-
-def _among(positions: Sequence[int]) -> qdrant_edge.Filter:
-    import qdrant_edge as edge
-
-    return edge.Filter(must=[edge.HasIdCondition(set(positions))])
-
-
-def _term_vector(vector: SparseVector) -> qdrant_edge.SparseVector:
-    import qdrant_edge as edge
-
-    return edge.SparseVector(list(vector.indices), list(vector.values))
+    if isinstance(vector, SparseVector):
+        return edge.SparseVector(list(vector.indices), list(vector.values))
+    return vector.tolist()
 
 
 @contextmanager

@@ -18,13 +18,13 @@ from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import ConfigError, IndexMismatchError
 from arena.files import read_json
 from arena.network import check_network_environment, redacted
-from arena.protocols import Embedding, SparseVector, Vectors
-from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, Term, VectorShape, floats_in
+from arena.protocols import SparseVector
+from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, LaneQuery, Point, Term, VectorShape
 from indexing.engines.ranking import MEMORY, EngineSettings, Ranked
 
 if TYPE_CHECKING:
@@ -115,7 +115,6 @@ def _memory() -> QdrantClient:
 
 
 POINTER = "collection.json"
-_MOST_FLOATS = 1_000_000  # in one request: about 20 MB of JSON, below a server's usual 32 MB
 _POLL_SECONDS = 0.5
 _IDLE_SECONDS = 5.0
 
@@ -253,30 +252,15 @@ class ServerEngine(Collection):
                 f"{self._shape.dimension}: `arena index build` makes a matching one"
             )
 
-    def _store(self, positions: Sequence[int], embedding: Embedding) -> None:
+    def _store(self, points: Sequence[Point]) -> None:
         from qdrant_client import models
 
-        points: list[models.PointStruct] = []
-        floats = 0
-        for row, position in enumerate(positions):
-            sparse = embedding.sparse[row]
-            vectors: dict[str, models.Vector] = {DENSE: embedding.dense[row].tolist()}
-            if sparse.indices:  # local mode would count an empty one among the texts that idf is about
-                vectors[SPARSE] = _term_vector(sparse)
-            if embedding.multi is not None:
-                vectors[MULTI] = embedding.multi[row].tolist()
-            size = floats_in(embedding, row)
-            if points and floats + size > _MOST_FLOATS:
-                self._upsert(points)
-                points, floats = [], 0
-            points.append(models.PointStruct(id=position, vector=vectors))
-            floats += size
-        self._upsert(points)
-
-    def _upsert(self, points: list[models.PointStruct]) -> None:
-        if points:
-            with self._connection.errors():
-                self._connection.client.upsert(self._name, points, wait=True)
+        made = [
+            models.PointStruct(id=one.position, vector={lane: _vector(of) for lane, of in one.vectors.items()})
+            for one in points
+        ]
+        with self._connection.errors():
+            self._connection.client.upsert(self._name, made, wait=True)
 
     def _graph(self) -> models.HnswConfigDiff:
         from qdrant_client import models
@@ -285,60 +269,40 @@ class ServerEngine(Collection):
             m=self._settings.hnsw_m, ef_construct=self._settings.hnsw_ef_construct, full_scan_threshold=10
         )
 
-    def _nearest(self, lane: str, queries: Sequence[Term], limit: int, *, exact: bool) -> list[list[Ranked]]:
+    def _search(self, queries: Sequence[LaneQuery]) -> list[list[Ranked]]:
         from qdrant_client import models
 
-        params = self._params(exact=exact)
-        return self._run(
-            [models.QueryRequest(query=_vector(query), using=lane, limit=limit, params=params) for query in queries]
-        )
+        return self._run([models.QueryRequest(**self._asked(query)) for query in queries])
 
     def _fuse(self, jobs: Sequence[FusionJob], depth: int) -> list[list[Ranked]]:
-        return self._run([self._fusion_request(job, depth) for job in jobs])
-
-    def _interact(self, query: Vectors, positions: Sequence[int]) -> list[Ranked]:
         from qdrant_client import models
 
-        (row,) = self._run(
-            [
-                models.QueryRequest(
-                    query=query.tolist(),
-                    using=MULTI,
-                    limit=len(positions),
-                    filter=_among(positions),
-                    params=self._params(exact=True),
-                )
-            ]
-        )
-        return row
+        requests = []
+        for job in jobs:
+            # Local mode ignores a filter beside a fusion; inside a prefetch it heeds it.
+            prefetches = [models.Prefetch(**self._asked(source)) for source in job.sources]
+            how: models.FusionQuery | models.RrfQuery
+            if job.fusion.method == "dbsf":
+                how = models.FusionQuery(fusion=models.Fusion.DBSF)
+            else:
+                how = models.RrfQuery(rrf=models.Rrf(k=job.fusion.rrf_k, weights=job.weights))
+            requests.append(models.QueryRequest(prefetch=prefetches, query=how, limit=2 * depth))
+        return self._run(requests)
 
-    def _fusion_request(self, job: FusionJob, depth: int) -> models.QueryRequest:
+    def _asked(self, query: LaneQuery) -> dict[str, Any]:
+        """The arguments of a request, or of the part of one that asks one lane."""
         from qdrant_client import models
 
-        # Local mode ignores a filter beside a fusion; inside a prefetch it heeds it.
-        prefetches = [
-            models.Prefetch(
-                query=_vector(source.query),
-                using=source.name,
-                limit=depth,
-                filter=_among([ranked.position for ranked in source.found]),
-                params=self._params(exact=True),
-            )
-            for source in job.sources
-        ]
-        how: models.FusionQuery | models.RrfQuery
-        if job.fusion.method == "dbsf":
-            how = models.FusionQuery(fusion=models.Fusion.DBSF)
-        else:
-            how = models.RrfQuery(rrf=models.Rrf(k=job.fusion.rrf_k, weights=job.weights))
-        return models.QueryRequest(prefetch=prefetches, query=how, limit=2 * depth)
-
-    def _params(self, *, exact: bool) -> models.SearchParams | None:
-        from qdrant_client import models
-
-        if self._connection.local:  # always exact, and says so with a warning when told
-            return None
-        return models.SearchParams(exact=True) if exact else models.SearchParams(hnsw_ef=self._settings.hnsw_ef)
+        params = models.SearchParams(exact=True) if query.exact else models.SearchParams(hnsw_ef=self._settings.hnsw_ef)
+        among = None if query.among is None else models.Filter(must=[models.HasIdCondition(has_id=list(query.among))])
+        return {
+            "query": _vector(query.query),
+            "using": query.lane,
+            "limit": query.limit,
+            "filter": among,
+            # Local mode is always exact, and says so with a warning when told.
+            "params": None if self._connection.local else params,
+        }
 
     def _run(self, requests: list[models.QueryRequest]) -> list[list[Ranked]]:
         if not requests:
@@ -357,20 +321,9 @@ def _read_pointer(folder: Path) -> tuple[str, VectorShape]:
         raise OSError(f"cannot read {str(folder / POINTER)!r}: {error}") from error
 
 
-def _vector(query: Term) -> list[float] | models.SparseVector:
-    if isinstance(query, SparseVector):
-        return _term_vector(query)
-    floats: list[float] = query.tolist()
-    return floats
-
-
-def _term_vector(vector: SparseVector) -> models.SparseVector:
+def _vector(vector: Term) -> Any:
     from qdrant_client import models
 
-    return models.SparseVector(indices=list(vector.indices), values=list(vector.values))
-
-
-def _among(positions: Sequence[int]) -> models.Filter:
-    from qdrant_client import models
-
-    return models.Filter(must=[models.HasIdCondition(has_id=list(positions))])
+    if isinstance(vector, SparseVector):
+        return models.SparseVector(indices=list(vector.indices), values=list(vector.values))
+    return vector.tolist()
