@@ -1,4 +1,4 @@
-"""What all engines do alike: check what goes in, put lanes in total order, fuse them, measure recall."""
+"""What an engine is, and what all do alike: check what goes in, put lanes in total order, fuse them, measure recall."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -92,13 +94,62 @@ class FusionJob:
         return given and [weight for name, weight in zip((DENSE, SPARSE), given, strict=True) if name in names]
 
 
-class Collection(ABC):
-    """The part of `indexing.engines.Engine` that rests on a few primitives of an engine's own."""
+class Engine(ABC):
+    """One collection of points; a point is a passage's position with its dense and its sparse vector.
+
+    Optionally with its token vectors too, for late interaction. Filled once, then only read, by any number of
+    threads. Rankings follow the total order of `indexing.engines.ranking`, and compare every point unless the
+    settings choose HNSW. Queries go in batches; an answer does not depend on what else is in its batch.
+    All rests on a few primitives of an engine's own.
+    """
 
     def __init__(self, shape: VectorShape, settings: EngineSettings) -> None:
         self._shape = shape
         self._settings = settings
         self._points: int | None = None  # known until more are added: asking a server takes a round trip
+
+    @staticmethod
+    @abstractmethod
+    def version() -> str:
+        """Version of the engine's library; another version may not read the same files."""
+
+    @classmethod
+    @abstractmethod
+    def create(
+        cls,
+        folder: Path,
+        dimension: int,
+        *,
+        idf: bool = True,
+        multi_dimension: int | None = None,
+        distance: str = "cosine",
+        settings: EngineSettings | None = None,
+    ) -> Self:
+        """An empty collection, in a folder that does not exist yet or, for a server, known to that folder.
+
+        Arguments are those of `VectorShape`.
+        """
+
+    @classmethod
+    @abstractmethod
+    def load(cls, folder: Path, *, settings: EngineSettings | None = None) -> Self:
+        """The collection of `folder`, for reading.
+
+        Raises `OSError` when there is none that can be read, `ConfigError` when a server does not answer or refuses
+        the key, `IndexMismatchError` when it holds something else.
+        """
+
+    @classmethod
+    @abstractmethod
+    def discard(cls, folder: Path, *, settings: EngineSettings | None = None) -> None:
+        """Delete what the collection of `folder` keeps outside of it; the folder itself stays."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Make everything added durable and, where the settings want one, build the HNSW graph."""
+
+    @abstractmethod
+    def close(self) -> None: ...
 
     @abstractmethod
     def _count(self) -> int:
@@ -117,7 +168,10 @@ class Collection(ABC):
         """Prefetch each source and fuse, in one query for each job; ties in any order."""
 
     def add(self, positions: Sequence[int], embedding: Embedding) -> None:
-        """See `Engine.add`."""
+        """Store points, durably after `flush`; token vectors where the collection was created for them.
+
+        Raises `ValueError` on a vector that is not finite or of another width, `OSError` when they cannot be stored.
+        """
         if self._shape.multi_dimension is None:
             embedding = replace(embedding, multi=None)
         self._check_points(positions, embedding)
@@ -135,13 +189,13 @@ class Collection(ABC):
             self._store(points)
 
     def count(self) -> int:
-        """See `Engine.count`."""
+        """Number of points."""
         if self._points is None:
             self._points = self._count()
         return self._points
 
     def dense(self, queries: Vectors, limit: int) -> list[Ranking]:
-        """See `Engine.dense`."""
+        """The `limit` passages of highest cosine, or inner product, for each row of `queries` (n, d)."""
         return [Ranking(lane, {DENSE: lane}) for lane in self._dense_lanes(queries, limit)]
 
     def hybrid(
@@ -154,7 +208,10 @@ class Collection(ABC):
         weights: tuple[float, float] | None = None,
         fusion: str = "rrf",
     ) -> list[Ranking]:
-        """See `Engine.hybrid`. Why every run gives the same answer, however the engine breaks ties.
+        """Both lanes to `depth`, fused inside the engine; at most 2 * depth passages.
+
+        See `indexing.engines.ranking.Fusion` for the settings. The sparse lane holds what scores above 0 in it:
+        nothing, for an empty sparse vector. Why every run gives the same answer, however the engine breaks ties:
 
         1. The lanes are ranked first, in total order: whatever ties at the cut is fetched and ordered.
         2. One query then prefetches both lanes among exactly those candidates and fuses them. It cannot pick other
@@ -185,7 +242,11 @@ class Collection(ABC):
         ]
 
     def maxsim(self, query: Vectors, positions: Sequence[int]) -> list[float]:
-        """See `Engine.maxsim`."""
+        """Late interaction (Khattab and Zaharia, 2020) of a query's token vectors with those of some passages.
+
+        The sum over the rows of `query` (tokens, d') of their highest cosine with any token of the passage, one
+        score for each position. Raises `ValueError` for a passage stored without token vectors.
+        """
         scores: dict[int, float] = {}
         if positions:
             scores.update(*self._search([LaneQuery(MULTI, query, len(positions), positions)]))
@@ -195,11 +256,15 @@ class Collection(ABC):
         return [scores[position] for position in positions]
 
     def own_score(self, vector: Vectors) -> float:
-        """See `Engine.own_score`."""
+        """What a stored dense vector (d,) scores against itself."""
         return self._shape.own_score(vector)
 
     def measure_recall(self, queries: Vectors, k: int) -> float:
-        """See `Engine.measure_recall`."""
+        """Share of the true k nearest that `dense` finds, over all `queries`, in [0, 1]; 1 for exact search.
+
+        A query that is itself a stored vector is asked for its k nearest others: finding itself is no merit.
+        Raises `ValueError` where there is no query or no point.
+        """
         lanes = list(zip(self._dense_lanes(queries, k + 1, exact=True), self._dense_lanes(queries, k + 1), strict=True))
         if not any(truth for truth, _ in lanes):
             raise ValueError("recall needs at least one query and one point")

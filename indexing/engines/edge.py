@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from arena.errors import IndexMismatchError
 from arena.files import read_json
 from arena.protocols import SparseVector
-from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, LaneQuery, Point, Term, VectorShape
+from indexing.engines.collection import DENSE, MULTI, SPARSE, Engine, FusionJob, LaneQuery, Point, Term, VectorShape
 from indexing.engines.ranking import EngineSettings, Ranked
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _CONFIG = "edge_config.json"  # written by the engine
 
 
-class EdgeEngine(Collection):
-    """`indexing.engines.Engine` over one `EdgeShard`."""
+class EdgeEngine(Engine):
+    """An `Engine` over one `EdgeShard`."""
 
     def __init__(self, shard: qdrant_edge.EdgeShard, shape: VectorShape, settings: EngineSettings) -> None:
         super().__init__(shape, settings)
@@ -69,7 +69,7 @@ class EdgeEngine(Collection):
         """Everything is inside the folder."""
 
     def flush(self) -> None:
-        """See `Engine.flush`. Two graphs of the same points may differ; one graph always answers alike."""
+        """Two graphs of the same points may differ; one graph always answers alike."""
         with _as_os_error("cannot write its files"):
             if not self._exact:
                 self._shard.optimize()

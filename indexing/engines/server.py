@@ -24,7 +24,7 @@ from arena.errors import ConfigError, IndexMismatchError
 from arena.files import read_json
 from arena.network import check_network_environment, redacted
 from arena.protocols import SparseVector
-from indexing.engines.collection import DENSE, MULTI, SPARSE, Collection, FusionJob, LaneQuery, Point, Term, VectorShape
+from indexing.engines.collection import DENSE, MULTI, SPARSE, Engine, FusionJob, LaneQuery, Point, Term, VectorShape
 from indexing.engines.ranking import MEMORY, EngineSettings, Ranked
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ _POLL_SECONDS = 0.5
 _IDLE_SECONDS = 5.0
 
 
-class ServerEngine(Collection):
-    """`indexing.engines.Engine` over one collection of a Qdrant client."""
+class ServerEngine(Engine):
+    """An `Engine` over one collection of a Qdrant client."""
 
     def __init__(self, connection: Connection, name: str, shape: VectorShape, settings: EngineSettings) -> None:
         super().__init__(shape, settings)
