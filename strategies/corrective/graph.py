@@ -6,7 +6,7 @@ The trigger (paper section 4.3) turns the passages' scores into one of three act
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
@@ -19,7 +19,7 @@ from arena.types import Decision, Passage
 from strategies.base import GraphStrategy, named, wired
 from strategies.corrective.evaluator import PassageScore, evaluate, keywords_prompt
 from strategies.corrective.params import CorrectiveParams, Threshold, Thresholds
-from strategies.corrective.refining import Refined, Strip, parse_keywords, recompose, refine_strips, whole_passages
+from strategies.corrective.refining import Strip, parse_keywords, recompose, refine_strips, whole_passages
 from strategies.nodes import RagState, generate, retrieve, writer_of
 
 Action = Literal["correct", "ambiguous", "incorrect"]
@@ -116,19 +116,9 @@ class CorrectiveNodes:
 
     async def _refine(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
         passages = state["passages"]
-        if self.params.decompose == "none":
-            return {"internal": whole_passages(passages), "decisions": (Decision("refine", "unrefined"),)}
         known = {passage.passage_id: mark for passage, mark in zip(passages, state["marks"], strict=True)}
-        refined = await refine_strips(
-            state["question"], passages, runtime.context, self.params, role="refine", known=known
-        )
-        fallback = not refined.kept and refined.best is not None
-        if refined.best is not None and fallback:
-            refined = replace(refined, kept=(refined.best[0],))
-        choice = "best_strip" if fallback else "filtered" if len(refined.kept) < refined.total else "kept_all"
-        dropped = ("evidence",) if len(refined.kept) < refined.total else ()
-        decision = self._selection("refine", choice, refined, dropped)
-        return {"internal": refined.kept, "decisions": (decision,)}
+        kept, decision = await self._select("refine", state["question"], passages, known, runtime.context)
+        return {"internal": kept, "decisions": (decision,)}
 
     async def rewrite(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
         """The question as keywords for the external search; without one nothing is asked. Errors: see `refine`."""
@@ -169,15 +159,8 @@ class CorrectiveNodes:
         found = state["found"]
         if not found:
             return {"external": ()}
-        if self.params.decompose == "none":
-            return {"external": whole_passages(found), "decisions": (Decision("select_external", "unrefined"),)}
-        refined = await refine_strips(
-            state["question"], found, runtime.context, self.params, role="select_external", known={}
-        )
-        choice = "filtered" if len(refined.kept) < refined.total else "kept_all"
-        dropped = ("evidence",) if len(refined.kept) < refined.total else ()
-        decision = self._selection("select_external", choice if refined.kept else "kept_none", refined, dropped)
-        return {"external": refined.kept, "decisions": (decision,)}
+        kept, decision = await self._select("select_external", state["question"], found, {}, runtime.context)
+        return {"external": kept, "decisions": (decision,)}
 
     async def recompose(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
         """The kept strips as passages, internal knowledge first. Without any the model's own has to do: say so."""
@@ -216,11 +199,28 @@ class CorrectiveNodes:
             parts={"shortened": 1.0} if mark.shortened else {},
         )
 
-    def _selection(self, node: str, choice: str, refined: Refined, changed: tuple[str, ...]) -> Decision:
-        mark = refined.best[1] if refined.best else PassageScore(0.0, None)
-        cut = self.params.thresholds.strips
-        score = mark.score if refined.best else None
-        return Decision(node, choice, score, cut.value, cut.origin, changed, mark.tier, refined.count)
+    async def _select(
+        self,
+        node: Literal["refine", "select_external"],
+        question: str,
+        passages: Sequence[Passage],
+        known: Mapping[str, PassageScore],
+        tools: Tools,
+    ) -> tuple[tuple[Strip, ...], Decision]:
+        """The strips that are kept, and the decision that says so. Of knowledge in hand the best one always is."""
+        if self.params.decompose == "none":
+            return whole_passages(passages), Decision(node, "unrefined")
+        refined = await refine_strips(question, passages, tools, self.params, role=node, known=known)
+        kept, best = refined.kept, refined.best
+        choice = "filtered" if len(kept) < refined.total else "kept_all"
+        if not kept and node == "select_external":
+            choice = "kept_none"
+        elif not kept and best:
+            choice, kept = "best_strip", (best[0],)
+        score, tier = (best[1].score, best[1].tier) if best else (None, None)
+        dropped = ("evidence",) if len(kept) < refined.total else ()
+        cut, count = self.params.thresholds.strips, f"{len(kept)} of {refined.total} strips"
+        return kept, Decision(node, choice, score, cut.value, cut.origin, dropped, tier, count)
 
 
 def _raise_first(state: CorrectiveState) -> None:

@@ -89,10 +89,6 @@ class Refined:
     total: int
     best: tuple[Strip, PassageScore] | None
 
-    @property
-    def count(self) -> str:
-        return f"{len(self.kept)} of {self.total} strips"
-
 
 async def refine_strips(
     question: str,

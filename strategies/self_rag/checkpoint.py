@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arena.errors import StrategyError
 from arena.protocols import Continuation, TokenChoice, Writer
@@ -39,23 +39,6 @@ _RESERVED = re.compile("|".join([*map(re.escape, _LITERALS), "</?paragraph>", r"
 _WIDE = {"[": "\uff3b", "<": "\uff1c", "#": "\uff03"}
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedSegment:
-    """One decoding pass, read: the segment's bare text, its reflections, and how it went on.
-
-    `raw`: the segment with its tokens. `upcoming`: the Retrieve token that ended it; None at the end of the text or
-    where the limit cut it off.
-    """
-
-    text: str
-    raw: str
-    relevance: Reflection
-    support: Reflection
-    utility: Reflection
-    mean_logprob: float | None
-    upcoming: Reflection | None
-
-
 def layout(instruction: str, response: str = "") -> str:
     """The prompt: an instruction block, then the response as far as it goes."""
     return f"### Instruction:\n{defused(instruction)}\n\n### Response:\n{response}"
@@ -82,8 +65,8 @@ def first_reading(said: Continuation, group: Group) -> Reflection:
     return _at(said.tokens[0], group) if said.tokens else _from_text(said.text, group)
 
 
-def read(said: Continuation, breaks: Sequence[str]) -> DecodedSegment:
-    """Read one pass: the segment ends before the first of `breaks` that does not open it.
+def read(said: Continuation, breaks: Sequence[str]) -> Draft:
+    """Read one pass: the segment ends before the first of `breaks` that does not open it; its text is bare.
 
     Relevance is read at the first token; support and utility where the first token of their group was emitted inside
     the segment. What never appears is a reading without a label and without probabilities.
@@ -94,13 +77,16 @@ def read(said: Continuation, breaks: Sequence[str]) -> DecodedSegment:
     if not said.tokens and len(raw) < len(said.text):
         upcoming = _from_text(said.text[len(raw) :], RETRIEVE)
     segment = Continuation(raw, tuple(tokens))
-    return DecodedSegment(
+    return Draft(
         text=_bare(raw),
-        raw=raw,
-        relevance=first_reading(segment, RELEVANCE),
-        support=_where_emitted(segment, SUPPORT),
-        utility=_where_emitted(segment, UTILITY),
+        critique=Critique(
+            relevance=first_reading(segment, RELEVANCE),
+            support=_where_emitted(segment, SUPPORT),
+            utility=_where_emitted(segment, UTILITY),
+        ),
         mean_logprob=segment.mean_logprob,
+        done=upcoming is None and not was_cut(said.finish_reason),
+        raw=raw,
         upcoming=upcoming,
     )
 
@@ -204,22 +190,18 @@ class TrainedCritic:
         long = self.params.mode_for(style) == "long"
         written = read(said, tuple(RETRIEVE) if long else ("[Retrieval]",))
         text, abstained, fault = self._answer(written.text)
-        shown = branch.passage is not None
-        relevance = written.relevance
-        if branch.action == "continue" and relevance.label is None:
-            relevance = branch.relevance or relevance  # of evidence in hand the token was emitted when it was new
-        return Draft(
+        critique = written.critique
+        if branch.passage is None:
+            critique = Critique(utility=critique.utility)
+        elif branch.action == "continue" and branch.relevance and critique.relevance and not critique.relevance.label:
+            # Of evidence in hand the token was emitted when it was new.
+            critique = replace(critique, relevance=branch.relevance)
+        return replace(
+            written,
             text="" if abstained and branch.beam.segments else text,
-            critique=Critique(
-                relevance=relevance if shown else None,
-                support=written.support if shown else None,
-                utility=written.utility,
-            ),
-            mean_logprob=written.mean_logprob,
-            done=written.upcoming is None and not was_cut(said.finish_reason),
+            critique=critique,
             abstained=abstained and not branch.beam.segments,
             raw=opening + written.raw,
-            upcoming=written.upcoming,
             fault=fault,
         )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 from arena.errors import StrategyError
@@ -231,16 +232,14 @@ class PromptedCritic:
         mode = self.params.mode_for(style)
         if mode == "closed_set":
             return await self._choose(question, shown, role, writer)
-        so_far = branch.beam.text
-        long = mode == "long"
-        messages = ask_segment(question, shown, so_far) if long else answer_prompt(question, shown, style)
-        if not long:
-            return _whole(await writer.draft(messages, role=role, logprobs=self.params.sequence_term))
-        limit = self.params.segment_tokens
-        said = await writer.draft(messages, role=role, limit=limit, logprobs=self.params.sequence_term)
+        draft, so_far = partial(writer.draft, role=role, logprobs=self.params.sequence_term), branch.beam.text
+        if mode == "short":
+            return _read(await draft(answer_prompt(question, shown, style)), so_far, whole=True)
+        messages = ask_segment(question, shown, so_far)
+        said = await draft(messages, limit=self.params.segment_tokens)
         if was_cut(said.finish_reason) and not _speaks(said.text):  # a model that thinks first needs more room
-            said = await writer.draft(messages, role=role, logprobs=self.params.sequence_term)
-        return _segment(said, so_far)
+            said = await draft(messages)
+        return _read(said, so_far, whole=False)
 
     async def _choose(self, question: str, shown: Sequence[Passage], role: str, writer: Writer) -> Draft:
         messages, letters = ask_option(question, shown, self.params.options)
@@ -258,26 +257,20 @@ def _speaks(reply: str) -> bool:
         return False
 
 
-def _whole(said: Continuation) -> Draft:
-    """A short answer: the reply as vanilla reads it."""
-    try:
-        parsed = parse_answer(said.text)
-    except StrategyError as error:
-        return Draft("", fault=str(error))
-    return Draft(parsed.text, mean_logprob=said.mean_logprob, abstained=parsed.abstained)
+def _read(said: Continuation, so_far: str, *, whole: bool) -> Draft:
+    """A short answer is the `whole` reply, as vanilla reads it; of a long one it gives the next sentence.
 
-
-def _segment(said: Continuation, so_far: str) -> Draft:
-    """The next sentence of a long answer; the text is complete when the model wrote no more than that.
-
-    An abstention is a whole answer at the beginning, and nothing to add later on.
+    That completes the text when the model wrote no more. An abstention is a whole answer at the beginning, and nothing
+    to add later on.
     """
     try:
         parsed = parse_answer(said.text)
     except StrategyError as error:
         return Draft("", fault=str(error))
-    if parsed.abstained:
-        return Draft("" if so_far else parsed.text, mean_logprob=said.mean_logprob, abstained=not so_far)
+    if whole or parsed.abstained:
+        return Draft(
+            "" if so_far else parsed.text, mean_logprob=said.mean_logprob, abstained=parsed.abstained and not so_far
+        )
     sentence, more = next_sentence(parsed.text, so_far)
     done = not more and not was_cut(said.finish_reason)
     return Draft(sentence, mean_logprob=_mean_logprob(said.tokens, said.text, sentence), done=done)

@@ -9,7 +9,7 @@ with the first passage that was brought.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from arena.text import ABSTENTION
@@ -23,7 +23,7 @@ from strategies.self_rag.params import (
     expected,
     sequence_probability,
 )
-from strategies.self_rag.state import Beam, Candidate, Draft, Reflection, Segment
+from strategies.self_rag.state import Beam, Candidate, Draft, Segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,10 @@ def segment_score(draft: Draft, params: SelfRagParams, *, with_sequence: bool) -
 
     A segment without a passage has S = w_use x s_use: the same scale, and no rank by right.
     """
-    critique = draft.critique
-    score = critique_score(
-        _expected(critique.relevance, RELEVANCE),
-        _expected(critique.support, SUPPORT),
-        _expected(critique.utility, UTILITY),
-        params.weights,
-    )
-    if with_sequence and draft.mean_logprob is not None:
-        return score + sequence_probability(draft.mean_logprob)
-    return score
+    parts = score_parts(draft)
+    relevance, support, utility = (parts.get(name, 0.0) for name in ("s_rel", "s_sup", "s_use"))
+    score = critique_score(relevance, support, utility, params.weights)
+    return score + parts.get("p", 0.0) if with_sequence else score
 
 
 def score_parts(draft: Draft) -> dict[str, float]:
@@ -89,7 +83,7 @@ def score_parts(draft: Draft) -> dict[str, float]:
         "s_sup": (critique.support, SUPPORT),
         "s_use": (critique.utility, UTILITY),
     }
-    parts = {name: _expected(reading, values) for name, (reading, values) in readings.items() if reading is not None}
+    parts = {name: expected(reading.probabilities, values) for name, (reading, values) in readings.items() if reading}
     if draft.mean_logprob is not None:
         parts["p"] = sequence_probability(draft.mean_logprob)
     return parts
@@ -186,10 +180,6 @@ def _silenced(beams: Sequence[Beam], fresh: Sequence[Candidate]) -> list[Beam]:
 
 def _unsupported(draft: Draft) -> bool:
     return draft.critique.support is not None and draft.critique.support.label == "none"
-
-
-def _expected(reading: Reflection | None, values: Mapping[str, float]) -> float:
-    return 0.0 if reading is None else expected(reading.probabilities, values)
 
 
 def ranking(

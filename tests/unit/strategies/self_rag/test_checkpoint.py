@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from arena.protocols import Continuation, TokenChoice
 from arena.types import Passage
 from strategies.self_rag import checkpoint
 from strategies.self_rag.checkpoint import RELEVANCE, RETRIEVE, SUPPORT, UTILITY, first_reading, match_option, read
+from strategies.self_rag.state import Draft
 
 BREAKS = tuple(RETRIEVE)
 
@@ -25,6 +27,11 @@ def token(text: str, share: float = 0.5, others: Mapping[str, float] | None = No
 
 def said(*tokens: TokenChoice, finish: str = "stop") -> Continuation:
     return Continuation("".join(each.text for each in tokens), tokens, finish)
+
+
+def judged(written: Draft) -> Any:
+    """What a pass says by each of the three critiques: of a read one, none is left out."""
+    return written.critique
 
 
 WITH_PASSAGE = said(
@@ -48,38 +55,39 @@ def test_the_layout_is_an_instruction_block_and_a_response_block() -> None:
 def test_one_pass_holds_the_text_and_all_three_critiques() -> None:
     written = read(WITH_PASSAGE, BREAKS)
     assert written.text == "Mirelle Ostrand."
-    assert written.relevance.probabilities == pytest.approx({"yes": 0.9, "no": 0.1})
-    assert written.support.probabilities == pytest.approx({"fully": 0.6, "partially": 0.3, "none": 0.1})
-    assert written.utility.probabilities == pytest.approx({"5": 0.5, "1": 0.05, "2": 0.05, "3": 0.1, "4": 0.3})
-    assert (written.relevance.label, written.support.label, written.utility.label) == ("yes", "fully", "5")
+    assert judged(written).relevance.probabilities == pytest.approx({"yes": 0.9, "no": 0.1})
+    assert judged(written).support.probabilities == pytest.approx({"fully": 0.6, "partially": 0.3, "none": 0.1})
+    assert judged(written).utility.probabilities == pytest.approx({"5": 0.5, "1": 0.05, "2": 0.05, "3": 0.1, "4": 0.3})
+    labels = [getattr(judged(written), name).label for name in ("relevance", "support", "utility")]
+    assert labels == ["yes", "fully", "5"]
     assert written.upcoming is None
 
 
 def test_a_continuation_without_retrieval_has_a_utility_alone() -> None:
     written = read(said(token("Because"), token(" so"), token("."), token("[Utility:4]"), token("</s>")), BREAKS)
     assert written.text == "Because so."
-    assert written.utility.label == "4"
-    assert (written.relevance.probabilities, written.support.probabilities) == ({}, {})
-    assert (written.relevance.label, written.support.label) == (None, None)
+    assert judged(written).utility.label == "4"
+    assert (judged(written).relevance.probabilities, judged(written).support.probabilities) == ({}, {})
+    assert (judged(written).relevance.label, judged(written).support.label) == (None, None)
 
 
 def test_relevance_is_read_at_the_first_place_even_where_another_token_was_emitted() -> None:
     written = read(said(token("It", 0.6, {"[Relevant]": 0.3, "[Irrelevant]": 0.1}), token("[Irrelevant]")), BREAKS)
-    assert written.relevance.label is None
-    assert written.relevance.probabilities == pytest.approx({"yes": 0.3, "no": 0.1})
+    assert judged(written).relevance.label is None
+    assert judged(written).relevance.probabilities == pytest.approx({"yes": 0.3, "no": 0.1})
 
 
 def test_support_is_read_where_its_group_is_first_emitted() -> None:
     unlikely_before = token("Ode", 0.5, {"[Fully supported]": 0.01})
     first, second = token("[No support / Contradictory]"), token("[Fully supported]")
-    assert read(said(token("[Relevant]"), unlikely_before, first, second), BREAKS).support.label == "none"
+    assert judged(read(said(token("[Relevant]"), unlikely_before, first, second), BREAKS)).support.label == "none"
 
 
 def test_a_segment_ends_where_the_model_decides_on_retrieval_again() -> None:
     following = token("[Retrieval]", 0.7, {"[No Retrieval]": 0.2, "[Continue to Use Evidence]": 0.1})
     written = read(said(token("[Relevant]"), token("One."), following, token("[Fully supported]")), BREAKS)
     assert (written.text, written.raw) == ("One.", "[Relevant]One.")
-    assert written.support.label is None
+    assert judged(written).support.label is None
     assert written.upcoming is not None
     assert written.upcoming.probabilities == pytest.approx({"yes": 0.7, "no": 0.2, "continue": 0.1})
 
@@ -93,8 +101,8 @@ def test_without_log_probabilities_emitted_tokens_are_hard_labels() -> None:
     text = "[Relevant]One.[Partially supported][Utility:4][Retrieval]<paragraph>more</paragraph>[Relevant]Two."
     written = read(Continuation(text, (), "stop"), BREAKS)
     assert written.text == "One."
-    assert written.relevance.probabilities == {"yes": 1.0}
-    assert (written.support.label, written.utility.label) == ("partially", "4")
+    assert judged(written).relevance.probabilities == {"yes": 1.0}
+    assert (judged(written).support.label, judged(written).utility.label) == ("partially", "4")
     assert written.upcoming is not None
     assert (written.upcoming.label, written.mean_logprob) == ("yes", None)
 
