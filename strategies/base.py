@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -92,6 +92,11 @@ Salvage = Callable[[Any, Runtime[Tools]], Awaitable[Any]]
 
 MOST_STEPS = 500
 """Steps of a graph on one question, above what the caps of any strategy let it take: only a loop gets here."""
+
+
+def path(*nodes: str) -> Edges:
+    """The edges that lead from each of `nodes` to the next."""
+    return frozenset(pairwise(nodes))
 
 
 def named(*nodes: Any) -> dict[str, Any]:

@@ -19,12 +19,12 @@ from langgraph.runtime import Runtime
 from pydantic import Field
 
 from arena.protocols import Tools
-from strategies.base import GraphStrategy, Params, StrategySpec, named, wired
+from strategies.base import GraphStrategy, Params, StrategySpec, named, path, wired
 from strategies.nodes import ANSWER, RagState, answer_from, generate, retrieve
 from strategies.vanilla import VANILLA
 
-RETRIEVAL_ONLY_FIGURE = frozenset({(START, "retrieve"), ("retrieve", "hand_over"), ("hand_over", END)})
-CLOSED_BOOK_FIGURE = frozenset({(START, "generate"), ("generate", END)})
+RETRIEVAL_ONLY_FIGURE = path(START, "retrieve", "hand_over", END)
+CLOSED_BOOK_FIGURE = path(START, "generate", END)
 
 
 class DistractorParams(Params):

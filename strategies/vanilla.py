@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from langgraph.graph import END, START
 
-from strategies.base import GraphStrategy, Params, StrategySpec, named, wired
+from strategies.base import GraphStrategy, Params, StrategySpec, named, path, wired
 from strategies.nodes import ANSWER, RagState, generate, retrieve
 
-FIGURE = frozenset({(START, "retrieve"), ("retrieve", "generate"), ("generate", END)})
+FIGURE = path(START, "retrieve", "generate", END)
 
 
 def build(_: Params) -> GraphStrategy:

@@ -18,7 +18,7 @@ from arena.protocols import Judgement, Message, Router, Tools
 from arena.types import Decision, Tier
 from strategies.adaptive.params import LABELS, AdaptiveParams, Label, Policy, read_labels
 from strategies.answer import contents, worked
-from strategies.base import Edges, GraphStrategy, wired
+from strategies.base import GraphStrategy, path, wired
 from strategies.ircot.graph import LOOP, WAYS, IrcotState, loop_nodes
 from strategies.nodes import generate, writer_of
 
@@ -51,14 +51,12 @@ TEMPLATES = contents(classifier_prompt("QUESTION"))
 """Every text that a label is asked with, around a sample question; they identify the prompt's version."""
 
 
-FIGURE: Edges = LOOP | {
-    (START, "classify"),
-    ("classify", "answer_plain"),
-    ("answer_plain", END),
-    ("classify", "retrieve"),
-    ("retrieve", "generate"),
-    ("retrieve", "collect"),
-}
+FIGURE = (
+    path(START, "classify", "answer_plain", END)
+    | path("classify", "retrieve", "generate")
+    | path("retrieve", "collect")
+    | LOOP
+)
 
 _FIXED: Mapping[Policy, Label] = {"always_a": "A", "always_b": "B", "always_c": "C"}
 _UNKNOWN: Label = "B"

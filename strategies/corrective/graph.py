@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 from arena.errors import AllowanceSpent, ModelCallError, StrategyError
 from arena.protocols import Retriever, Tools
 from arena.types import Decision, Passage
-from strategies.base import GraphStrategy, named, wired
+from strategies.base import GraphStrategy, named, path, wired
 from strategies.corrective.evaluator import PassageScore, evaluate, keywords_prompt
 from strategies.corrective.params import CorrectiveParams, Threshold, Thresholds
 from strategies.corrective.refining import Strip, parse_keywords, recompose, refine_strips, whole_passages
@@ -241,21 +241,8 @@ def _tier(marks: Sequence[PassageScore]) -> str | None:
     return min((mark.tier for mark in marks if mark.tier), default=None)
 
 
-FIGURE = frozenset(
-    {
-        (START, "retrieve"),
-        ("retrieve", "evaluate"),
-        ("evaluate", "decide_action"),
-        ("decide_action", "refine"),
-        ("decide_action", "rewrite"),
-        ("rewrite", "search"),
-        ("search", "select_external"),
-        ("refine", "recompose"),
-        ("select_external", "recompose"),
-        ("recompose", "generate"),
-        ("generate", END),
-    }
-)
+_INTERNAL = path(START, "retrieve", "evaluate", "decide_action", "refine", "recompose", "generate", END)
+FIGURE = _INTERNAL | path("decide_action", "rewrite", "search", "select_external", "recompose")
 
 
 def build(params: CorrectiveParams) -> GraphStrategy:

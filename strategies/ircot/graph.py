@@ -15,7 +15,7 @@ from arena.errors import StrategyError
 from arena.protocols import Message, Tools, Writer
 from arena.types import Decision, Passage, holds_reasoning, was_cut
 from strategies.answer import spoken
-from strategies.base import Edges, GraphStrategy, Params, named, wired
+from strategies.base import GraphStrategy, Params, named, path, wired
 from strategies.fitting import from_passages
 from strategies.ircot.prompt import first_sentence, is_reasoning, query_from, reasoning_prompt
 from strategies.nodes import ANSWER, RagState, generate, retrieve, writer_of
@@ -49,17 +49,8 @@ class IrcotParams(Params):
 
 Ending = Literal["marker", "empty", "cap"]
 
-LOOP: Edges = frozenset(
-    {
-        ("collect", "reason"),
-        ("reason", "form_query"),
-        ("form_query", "retrieve"),
-        ("form_query", "reason"),
-        ("reason", "generate"),
-        ("generate", END),
-    }
-)
-FIGURE: Edges = frozenset({(START, "retrieve"), ("retrieve", "collect")}) | LOOP
+LOOP = path("collect", "reason", "form_query", "retrieve") | path("form_query", "reason", "generate", END)
+FIGURE = path(START, "retrieve", "collect") | LOOP
 
 ROLES = {"reason": "the next sentence of reasoning", **ANSWER}
 

@@ -17,7 +17,7 @@ from arena.errors import AllowanceSpent, ModelCallError, StrategyError
 from arena.protocols import Message, Tools, Writer
 from arena.types import Decision, Passage
 from strategies.answer import answer_prompt
-from strategies.base import Edges, GraphStrategy, named, wired
+from strategies.base import GraphStrategy, named, path, wired
 from strategies.fitting import from_passages
 from strategies.nodes import RagState, all_of, answer_from, document_ids, generate, retrieve, writer_of
 from strategies.self_rag.checkpoint import TrainedCritic
@@ -259,21 +259,9 @@ def _check_that_something_was_said(beams: Sequence[Beam], fresh: Sequence[Candid
     raise StrategyError(fresh[0].draft.fault or "the model wrote nothing: if it was cut off, raise segment_tokens")
 
 
-FIGURE: Edges = frozenset(
-    {
-        (START, "decide_retrieve"),
-        ("decide_retrieve", "retrieve"),
-        ("decide_retrieve", "fan_out"),
-        ("retrieve", "fan_out"),
-        ("fan_out", "candidate"),
-        ("fan_out", "generate_plain"),
-        ("candidate", "select_beam"),
-        ("generate_plain", "select_beam"),
-        ("select_beam", "decide_retrieve"),
-        ("select_beam", "finish"),
-        ("finish", END),
-    }
-)
+_WITH_PASSAGES = path(START, "decide_retrieve", "retrieve", "fan_out", "candidate", "select_beam", "finish", END)
+_WITHOUT = path("decide_retrieve", "fan_out", "generate_plain", "select_beam", "decide_retrieve")
+FIGURE = _WITH_PASSAGES | _WITHOUT
 """Every unfinished text goes round at once: `retrieve` runs once a text, `candidate` once a text and passage."""
 
 
