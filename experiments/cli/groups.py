@@ -145,9 +145,10 @@ def strategies_show(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show a strategy beside its paper: decision points, settings, differences clause by clause, figure."""
-    from experiments.studies.strategies.facts import facts_text, show_facts
+    from experiments.studies.strategies.facts import facts_of, facts_text
+    from strategies import find_strategy
 
-    facts = show_facts(name)
+    facts = facts_of(find_strategy(name))
     put(as_json(facts) if json else facts_text(facts))
 
 

@@ -117,7 +117,8 @@ def papers_compare(
     """Hold a run beside the published figures that it could be held beside, and name each setting that differs."""
     from arena.leaderboard.build import read_leaderboard, staleness
     from arena.store import RunStore
-    from experiments.studies.papers.compare import compare_with_papers, print_comparisons
+    from experiments.studies.papers.compare import compare_with_papers
+    from experiments.studies.papers.output import print_comparisons
 
     store = RunStore.open(run_folder, dataset)
     read_leaderboard(store)  # a run without one has nothing to compare, and this says how to get one

@@ -7,7 +7,7 @@ its run.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -145,14 +145,15 @@ def share_questions(runs: Mapping[str, PastRun]) -> SharedQuestions:
     shared: dict[bool, set[str]] = {}
     notes = []
     for group, name in _GROUPS.items():
-        asked = {label: _asked(_in_group(run, group)) for label, run in runs.items() if _in_group(run, group)}
+        cells = {label: [one for one in run.plan.cells if _calls_model(one) == group] for label, run in runs.items()}
+        asked = {label: {one for cell in own for one in cell.question_ids} for label, own in cells.items() if own}
         if not asked:
             continue
         shared[group] = set.intersection(*asked.values())
         if not shared[group]:
             raise ConfigError(
-                f"the {name} of {_names(asked)} share no question: ask them again with one sample (same `sample` and "
-                "`seed` in the config)"
+                f"the {name} of {' and '.join(asked)} share no question: ask them again with one sample (same "
+                "`sample` and `seed` in the config)"
             )
         if any(ids != shared[group] for ids in asked.values()):
             counts = ", ".join(f"{len(ids)} in {label}" for label, ids in asked.items())
@@ -164,20 +165,8 @@ def share_questions(runs: Mapping[str, PastRun]) -> SharedQuestions:
     return SharedQuestions(cut if notes else runs, tuple(notes))
 
 
-def _in_group(run: PastRun, group: bool) -> list[PlannedCell]:
-    return [one for one in run.plan.cells if _calls_model(one) == group]
-
-
 def _calls_model(planned: PlannedCell) -> bool:
     return planned.cell.llm is not None
-
-
-def _asked(cells: Iterable[PlannedCell]) -> set[str]:
-    return {question_id for planned in cells for question_id in planned.question_ids}
-
-
-def _names(labels: Iterable[str]) -> str:
-    return " and ".join(labels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from arena.plan import PlannedCell
 from arena.report.names import name_of
 from arena.scoring import ScoreTable
 from arena.store import RunStore
+from arena.types import grouped
 from experiments.execution.identity import changes
 from experiments.execution.scoring import PastRun, score_run
 from experiments.studies.compare.compare import judge_shas, on_questions, open_alike
@@ -30,10 +31,11 @@ _SHOWN = 12
 def notes_on(run: PastRun, old: PastRun, pairing: Pairing, shared: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """One sentence each."""
     cells = [planned.cell for planned in run.plan.cells]
-    changed: dict[str, list[str]] = {}
-    for new, before in pairing.pairs:
-        if settings := changed_settings(new.cell, before.cell):
-            changed.setdefault(", ".join(settings), []).append(name_of(new.cell, cells))
+    changed = grouped(
+        (", ".join(settings), name_of(new.cell, cells))
+        for new, before in pairing.pairs
+        if (settings := changed_settings(new.cell, before.cell))
+    )
     for lines, names in changed.items():
         yield f"Changed in {', '.join(names)}: {lines}."
     if identity := _identity_changes(run, old):

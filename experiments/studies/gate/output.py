@@ -20,6 +20,7 @@ from arena.report.figures import UNDEFINED, p_text, usd_text
 from arena.report.names import listed
 from arena.report.text import Part, Rows, print_parts
 from arena.store.files import replace_text
+from arena.types import grouped
 from experiments.studies.gate.checks import Check, GateVerdict
 from experiments.studies.gate.policy import SPENDING
 from experiments.terminal.tables import Console, as_json
@@ -112,11 +113,9 @@ def headline(verdict: GateVerdict) -> str:
 
 def reasons(verdict: GateVerdict) -> Iterator[str]:
     """One line per reason, and where it holds: of all checks that did not pass, those that stop the run first."""
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for check in by_outcome(verdict):
-        if check.outcome != "pass":
-            grouped.setdefault((outcome_text(check, stops=verdict.stops(check)), check.why), []).append(check.name)
-    for (outcome, why), names in grouped.items():
+    open_ones = [check for check in by_outcome(verdict) if check.outcome != "pass"]
+    told = (((outcome_text(one, stops=verdict.stops(one)), one.why), one.name) for one in open_ones)
+    for (outcome, why), names in grouped(told).items():
         yield f"{outcome}: {why} ({listed(names, _NAMED)})."
 
 
@@ -188,10 +187,7 @@ def _escaped(text: str) -> str:
 def verdict_junit(verdict: GateVerdict) -> str:
     """What stops the run is a failure, what warns is skipped. Text is data: what XML cannot hold is spelt out."""
     root = ET.Element("testsuites", _counts(verdict, verdict.checks, "arena gate"))
-    by_cell: dict[str, list[Check]] = {}
-    for check in verdict.checks:
-        by_cell.setdefault(check.cell, []).append(check)
-    for cell, checks in by_cell.items():
+    for cell, checks in grouped((check.cell, check) for check in verdict.checks).items():
         skipped = sum(check.outcome != "pass" and not verdict.stops(check) for check in checks)
         suite = ET.SubElement(root, "testsuite", {**_counts(verdict, checks, cell), "skipped": str(skipped)})
         for check in checks:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -23,7 +23,6 @@ from arena.leaderboard.schema import MetricSummary
 from arena.report.source import Badge, PaperComparison
 from arena.store import LEADERBOARD, RunStore
 from experiments.studies.papers.numbers import MUSIQUE_DEV, PublishedNumber, draw, published_datasets, published_numbers
-from experiments.studies.papers.output import print_comparisons
 from experiments.studies.papers.settings import (
     Counterpart,
     Measure,
@@ -231,9 +230,6 @@ def _tier(trained: bool, cell: CellSummary) -> Setting:
     return Setting("tier", said, ours, "equal" if same else "differs")
 
 
-__all__ = ["compare_with_papers", "print_comparisons"]
-
-
 def compare_with_papers(run_folder: Path, data_at: str | None = None) -> tuple[PaperComparison, ...]:
     """Every published result on a dataset of the run's name, each beside the cell whose settings differ least.
 
@@ -253,7 +249,7 @@ def compare_with_papers(run_folder: Path, data_at: str | None = None) -> tuple[P
     for number in published_numbers():
         settings = settings_of(number) if number.dataset in names else None
         if isinstance(settings, NoCounterpart):
-            rows.append(_uncompared(number, f"system: {number.system} / {settings.reason}", number.source))
+            rows.append(_alone(number, f"system: {number.system} / {settings.reason}", number.source))
         elif settings is not None:
             rows.append(_beside(number, settings, run))
     return tuple(rows)
@@ -264,18 +260,17 @@ def _beside(number: PublishedNumber, settings: PaperSettings, run: OurRun) -> Pa
     source = f"{number.source}; settings: {settings.source}"
     if not cells:
         wanted = " or ".join(map(str, settings.counterparts))
-        return _uncompared(number, f"system: {number.system} / no cell of the run is {wanted}", source)
-    sets = [settings_beside(settings, cell, run) for cell in cells]
-    least = min(range(len(cells)), key=lambda place: (_n_unequal(sets[place]), place))
-    badge = badge_of(sets[least])
-    ours = summary_of(cells[least], settings.measure)
-    return _row(
-        number,
-        source,
-        cell=cells[least].cell,
+        return _alone(number, f"system: {number.system} / no cell of the run is {wanted}", source)
+    cell, both = min(
+        ((cell, settings_beside(settings, cell, run)) for cell in cells), key=lambda one: _n_unequal(one[1])
+    )
+    badge, ours = badge_of(both), summary_of(cell, settings.measure)
+    return replace(
+        _alone(number, "", source),
+        cell=cell.cell,
         ours=ours,
         badge=badge,
-        differs=tuple(str(setting) for setting in sets[least] if setting.relation != "equal"),
+        differs=tuple(str(setting) for setting in both if setting.relation != "equal"),
         inside=_inside(number, ours) if badge == "comparable" else None,
     )
 
@@ -298,20 +293,8 @@ def _inside(number: PublishedNumber, ours: MetricSummary | None) -> bool | None:
     return ours.ci_low <= number.ratio[0] <= ours.ci_high
 
 
-def _uncompared(number: PublishedNumber, why: str, source: str) -> PaperComparison:
-    return _row(number, source, differs=(why,))
-
-
-def _row(
-    number: PublishedNumber,
-    source: str,
-    *,
-    cell: str | None = None,
-    ours: MetricSummary | None = None,
-    badge: Badge = "reference only",
-    differs: tuple[str, ...],
-    inside: bool | None = None,
-) -> PaperComparison:
+def _alone(number: PublishedNumber, why: str, source: str) -> PaperComparison:
+    """The figure without a cell of ours. `why` there is none."""
     value, unit = number.ratio
     return PaperComparison(
         paper=number.paper,
@@ -321,11 +304,10 @@ def _row(
         metric=number.metric,
         unit=unit,
         published=value,
-        cell=cell,
-        ours=ours,
-        badge=badge,
-        differs=differs,
-        inside=inside,
+        cell=None,
+        ours=None,
+        badge="reference only",
+        differs=(why,),
         suspicious=number.suspicious,
         source=source,
     )

@@ -12,6 +12,7 @@ from rich.text import Text
 from arena.errors import UnknownNameError
 from arena.report.figures import UNDEFINED, metric_text
 from arena.report.source import PaperComparison
+from arena.types import grouped
 from experiments.studies.papers.numbers import PublishedNumber, published_numbers
 from experiments.terminal.tables import Console, as_json, print_below, print_table
 
@@ -109,10 +110,7 @@ def print_numbers(numbers: Sequence[PublishedNumber], console: Console, *, json:
 
 
 def _suspicious_numbers(numbers: Sequence[PublishedNumber]) -> list[str]:
-    doubts: dict[str, list[PublishedNumber]] = {}
-    for one in numbers:
-        if one.suspicious:
-            doubts.setdefault(one.suspicious, []).append(one)
+    doubts = grouped((one.suspicious, one) for one in numbers if one.suspicious)
     notes = [
         f"{_DOUBTED} {why}: {len(of)} of these, first {of[0].system}, {of[0].table}." for why, of in doubts.items()
     ]

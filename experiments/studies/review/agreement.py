@@ -21,7 +21,7 @@ from arena.plan import Key
 from arena.statistics.intervals import cohens_kappa, krippendorffs_alpha
 from arena.store import LABELS, REVIEW, SCORES, RunStore, write_review
 from arena.types import JudgeMetric
-from experiments.execution.scoring import PastRun, conclude_run
+from experiments.execution.scoring import conclude_run
 from experiments.studies.review.reading import Rating, merge_ratings, rating_lines, read_judged, read_ratings
 from experiments.studies.review.sheet import CORRECT, SUPPORTED, Mark, criteria, open_finished, review_rows, run_tag
 from experiments.terminal.progress import Reporter
@@ -229,7 +229,8 @@ def import_sheets(run_folder: Path, sheets: Sequence[Path], reporter: Reporter, 
         ratings, became = merge_ratings(read_ratings(store), given)
         current = [rating for rating in ratings if rating.row_id in rows]
         reviewed, ties = _labels(current)
-        before = labels_by_place(store.labels_text() or "", _writing(run), str(store.folder / LABELS))
+        writing = [planned.cell.key for planned in run.plan.cells if planned.cell.llm is not None]
+        before = labels_by_place(store.labels_text() or "", writing, str(store.folder / LABELS))
         labels = reviewed_labels(before, reviewed)
         write_review(store.folder, rating_lines(ratings))
         store.write_labels(label_lines(labels))
@@ -265,15 +266,9 @@ def _overrules(label: Label, before: Mapping[Key, Label]) -> bool:
     return old is not None and old.raters is None and old.correct != label.correct
 
 
-def _writing(run: PastRun) -> list[str]:
-    return [planned.cell.key for planned in run.plan.cells if planned.cell.llm is not None]
-
-
 def _counted(ratings: Iterable[Rating]) -> dict[str, int]:
-    places: dict[str, set[Key]] = {}
-    for rating in ratings:
-        places.setdefault(rating.rater, set()).add(rating.place)
-    return {rater: len(judged) for rater, judged in sorted(places.items())}
+    judged = {(rating.rater, rating.place) for rating in ratings}
+    return dict(sorted(Counter(rater for rater, _ in judged).items()))
 
 
 def _scores(store: RunStore) -> dict[str, dict[Key, float]]:

@@ -21,6 +21,7 @@ from arena.errors import DatasetError, RunStoreError, content_problems
 from arena.plan import Key
 from arena.report.question import visible_text
 from arena.store import REVIEW, RunStore, review_text
+from arena.types import grouped
 from experiments.studies.review.sheet import (
     ANSWER,
     NOTE,
@@ -168,20 +169,13 @@ def merge_ratings(
 
     Also what became of the answers that the import rated: how many, by rater.
     """
-    old, new = _by_rater(before), _by_rater(imported)
+    old, new = (grouped(((one.rater, one.row_id), one) for one in ratings) for ratings in (before, imported))
     counts: dict[Became, dict[str, int]] = {"added": {}, "replaced": {}, "unchanged": {}}
     for (rater, row_id), ratings in new.items():
         known = old.get((rater, row_id))
         became: Became = "added" if known is None else "unchanged" if known == ratings else "replaced"
         counts[became][rater] = counts[became].get(rater, 0) + 1
     return [one for ratings in (old | new).values() for one in ratings], counts
-
-
-def _by_rater(ratings: Iterable[Rating]) -> dict[tuple[str, str], list[Rating]]:
-    grouped: dict[tuple[str, str], list[Rating]] = {}
-    for one in ratings:
-        grouped.setdefault((one.rater, one.row_id), []).append(one)
-    return grouped
 
 
 def _rating(store: RunStore, number: int, line: str) -> Rating:

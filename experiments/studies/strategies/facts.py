@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,17 +128,11 @@ def _kind(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     if "anyOf" in field:
         return " or ".join(_kind(option, definitions) for option in field["anyOf"])
     if field.get("type") == "array":
-        items = _items(field)
+        items = field.get("prefixItems", [field["items"]] if "items" in field else [])
         kinds = dict.fromkeys(_kind(item, definitions) for item in items)
         return f"list of {' or '.join(kinds)}" if kinds else "list"
     bounds = [f"{word} {field[key]:g}" for key, word in _BOUNDS.items() if key in field]
     return " ".join([_KINDS.get(field.get("type", ""), "value"), *bounds])
-
-
-def _items(field: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    if "prefixItems" in field:
-        return list(field["prefixItems"])
-    return [field["items"]] if "items" in field else []
 
 
 def _written(value: Any) -> str:
@@ -175,15 +169,6 @@ def list_table(listed: Iterable[StrategyFacts]) -> Table:
     return table
 
 
-def show_facts(name: str) -> StrategyFacts:
-    """One strategy, by its name without settings.
-
-    Raises:
-        UnknownNameError: there is none of that name.
-    """
-    return facts_of(find_strategy(name))
-
-
 def facts_text(facts: StrategyFacts) -> str:
     """Everything, to read in a terminal."""
     return "\n\n".join("\n".join(block) for block in _blocks(facts))
@@ -198,7 +183,7 @@ def label_run(run_folder: Path, out: Path, mode: str | None, data_at: str | None
     found = write_labels(store, open_past_run(store).dataset, out, mode)
     by_label = Counter(found.labels.values())
     counts = ", ".join(f"{label}: {by_label[label]:,}" for label in sorted(by_label)) or "none"
-    priors = sum(count for (source, _), count in found.counts.items() if source == "prior")
+    priors = sum(source == "prior" for _, source in found.by_id.values())
     left_out = f"; {found.left_out:,} questions have none" if found.left_out else ""
     return f"{out}: {counts} (of these by prior {priors:,}){left_out}"
 

@@ -8,7 +8,6 @@ answer or an alias of it; the paper's code knows no aliases.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,14 +31,13 @@ _POLICIES: Mapping[str, Label] = {"always_a": "A", "always_b": "B", "always_c": 
 
 @dataclass(slots=True)
 class SilverLabels:
-    """Question text -> label, how many of each came from where, and how many questions have none.
+    """Question text -> label, and how many questions have none.
 
     `by_id`: the same by question id, in the order of the dataset, each label with where it comes from.
     """
 
     labels: dict[str, Label] = field(default_factory=dict)
     by_id: dict[str, tuple[Label, Source]] = field(default_factory=dict)
-    counts: Counter[tuple[Source, Label]] = field(default_factory=Counter)
     left_out: int = 0
 
 
@@ -66,7 +64,7 @@ def silver_labels(records: Iterable[RunRecord], dataset: Dataset, mode: str | No
         ConfigError: the run has no cell, or more than one, for one of the three strategies.
         RunStoreError: a question is not of `dataset`.
     """
-    kept = [record for record in records if mode in (None, record.cell.retrieval_mode) or _reads_nothing(record.cell)]
+    kept = list(records)
     chosen = {cell.key: label for label, cell in fixed_ways((record.cell for record in kept), mode).items()}
     outcomes: dict[str, dict[Label, bool | None]] = {}
     for record in kept:
@@ -93,7 +91,6 @@ def label_outcomes(outcomes: Mapping[str, Mapping[Label, bool | None]], dataset:
             continue
         found.labels[question.text] = labelled[0]
         found.by_id[question.question_id] = labelled
-        found.counts[labelled[1], labelled[0]] += 1
     return found
 
 
@@ -127,7 +124,7 @@ def fixed_ways(cells: Iterable[Cell], mode: str | None = None) -> Mapping[Label,
     policies: dict[Label, dict[str, Cell]] = {label: {} for label in LABELS}
     alone: dict[Label, dict[str, Cell]] = {label: {} for label in LABELS}
     for cell in cells:
-        if mode not in (None, cell.retrieval_mode) and not _reads_nothing(cell):
+        if mode not in (None, cell.retrieval_mode) and cell.retrieval_mode != NO_RETRIEVAL_MODE:
             continue
         if cell.strategy == "adaptive" and (label := _POLICIES.get(str(cell.params.get("policy")))):
             policies[label][cell.key] = cell
@@ -149,10 +146,6 @@ def _only(label: Label, cells: Mapping[str, Cell], mode: str | None) -> Cell:
             "or run each strategy under one setting"
         )
     return next(iter(cells.values()))
-
-
-def _reads_nothing(cell: Cell) -> bool:
-    return cell.retrieval_mode == NO_RETRIEVAL_MODE
 
 
 def answered_right(record: RunRecord, gold: Gold) -> bool | None:

@@ -64,7 +64,7 @@ def test_the_simplest_strategy_that_is_right_wins(
 def test_a_run_is_labelled_by_exact_match_with_aliases(cells: Mapping[Label, Cell], dataset: Dataset) -> None:
     found = silver_labels(records({"q1": "BC", "q2": "ABC", "q3": ""}, cells), dataset)
     assert found.labels == {TEXT["q1"]: "B", TEXT["q2"]: "A", TEXT["q3"]: "B"}
-    assert found.counts == {("silver", "B"): 1, ("silver", "A"): 1, ("prior", "B"): 1}
+    assert found.by_id == {"q1": ("B", "silver"), "q2": ("A", "silver"), "q3": ("B", "prior")}
     assert found.left_out == 0
 
 
@@ -76,7 +76,7 @@ def test_summaries_unanswerable_and_failed_questions_have_no_label(dataset: Data
 
 def test_an_abstention_is_not_right_whatever_it_says(dataset: Dataset) -> None:
     run = [answered("q2", "1871", of=cell, abstained=True) for cell in ALONE.values()]
-    assert silver_labels(run, dataset).counts == {("prior", "B"): 1}
+    assert silver_labels(run, dataset).by_id == {"q2": ("B", "prior")}
 
 
 def test_cells_of_adaptive_go_before_the_strategies_of_their_own(dataset: Dataset) -> None:

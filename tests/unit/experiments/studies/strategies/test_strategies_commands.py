@@ -11,13 +11,13 @@ from experiments.cli.main import main
 from experiments.studies.strategies.facts import (
     SettingFacts,
     StrategyFacts,
+    facts_of,
     facts_text,
     list_facts,
     list_rows,
     list_table,
-    show_facts,
 )
-from strategies import STRATEGIES
+from strategies import STRATEGIES, find_strategy
 from strategies.base import Clause
 
 ROUTER = StrategyFacts(
@@ -85,7 +85,7 @@ def test_long_texts_are_wrapped_behind_their_label() -> None:
 def test_show_prints_text_or_one_json_object(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["strategies", "show", name])
-    assert facts_text(show_facts(name)) in capsys.readouterr().out
+    assert facts_text(facts_of(find_strategy(name))) in capsys.readouterr().out
     with pytest.raises(SystemExit, match="0"):
         main(["strategies", "show", name, "--json"])
     shown = json.loads(capsys.readouterr().out)
@@ -100,4 +100,4 @@ def test_list_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_unknown_name_gets_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'vanilla'"):
-        show_facts("vanila")
+        facts_of(find_strategy("vanila"))
