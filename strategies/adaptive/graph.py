@@ -84,7 +84,9 @@ class Labelling:
             judgement = await writer.classify(classifier_prompt(state["question"]), LABELS, role="classify")
             decision = self._judged(judgement)
         elif policy == "router":
-            router = _router_of(runtime.context)
+            router = runtime.context.router
+            if router is None:
+                raise StrategyError("policy router is set and none was given: the contestant has no router")
             decision = self._by_shares(await _routed(state["question"], router), tier=router.tier)
         elif policy == "oracle":
             label = self.known.get(state["question"])
@@ -118,12 +120,6 @@ def preferred(probabilities: Mapping[str, float], cost_bias: float) -> Label:
         return (log(share) if share > 0 else -inf) - cost_bias * LABELS.index(label)
 
     return max(LABELS, key=worth)
-
-
-def _router_of(tools: Tools) -> Router:
-    if tools.router is None:
-        raise StrategyError("policy router is set and none was given: the contestant has no router")
-    return tools.router
 
 
 async def _routed(question: str, router: Router) -> Mapping[str, float]:

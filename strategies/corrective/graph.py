@@ -14,7 +14,7 @@ from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
 from arena.errors import AllowanceSpent, ModelCallError, StrategyError
-from arena.protocols import Retriever, Tools
+from arena.protocols import Tools
 from arena.types import Decision, Passage
 from strategies.base import GraphStrategy, named, path, wired
 from strategies.corrective.evaluator import PassageScore, evaluate, keywords_prompt
@@ -109,15 +109,12 @@ class CorrectiveNodes:
 
         An error waits for `rewrite`, which may go on beside it: raised here, it would cancel a call that is paid for.
         """
-        try:
-            return await self._refine(state, runtime)
-        except (ModelCallError, AllowanceSpent) as error:
-            return {"errors": (error,)}
-
-    async def _refine(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
         passages = state["passages"]
         known = {passage.passage_id: mark for passage, mark in zip(passages, state["marks"], strict=True)}
-        kept, decision = await self._select("refine", state["question"], passages, known, runtime.context)
+        try:
+            kept, decision = await self._select("refine", state["question"], passages, known, runtime.context)
+        except (ModelCallError, AllowanceSpent) as error:
+            return {"errors": (error,)}
         return {"internal": kept, "decisions": (decision,)}
 
     async def rewrite(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
@@ -142,7 +139,9 @@ class CorrectiveNodes:
         _raise_first(state)
         if self.params.external == "off":
             return {"found": (), "decisions": (Decision("search", "off"),)}
-        source = _external(runtime.context)
+        source = runtime.context.external
+        if source is None:
+            raise StrategyError("corrective is to search externally and was given no external source")
         request = replace(runtime.context.settings.request(state["search_query"]), k=self.params.external_results)
         retrieval = await source.retrieve(request)
         hits = retrieval.hits[: self.params.external_results]
@@ -228,12 +227,6 @@ def _raise_first(state: CorrectiveState) -> None:
     errors = sorted(state.get("errors", ()), key=lambda error: isinstance(error, AllowanceSpent))
     if errors:
         raise errors[0]
-
-
-def _external(tools: Tools) -> Retriever:
-    if tools.external is None:
-        raise StrategyError("corrective is to search externally and was given no external source")
-    return tools.external
 
 
 def _tier(marks: Sequence[PassageScore]) -> str | None:

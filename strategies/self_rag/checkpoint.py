@@ -134,12 +134,11 @@ def _at(token: TokenChoice, group: Group) -> Reflection:
 
 def _from_text(text: str, group: Group) -> Reflection:
     """The first token of the group in a text without log-probabilities, as a hard label."""
-    found = (
-        min((place, label) for mark, label in group.items() if (place := text.find(mark)) >= 0)
-        if any(mark in text for mark in group)
-        else None
-    )
-    return _reading(None, {}) if found is None else _reading(found[1], {found[1]: 1.0})
+    found = [(place, label) for mark, label in group.items() if (place := text.find(mark)) >= 0]
+    if not found:
+        return _reading(None, {})
+    _, label = min(found)
+    return _reading(label, {label: 1.0})
 
 
 def _reading(label: str | None, probabilities: Mapping[str, float]) -> Reflection:

@@ -127,7 +127,7 @@ class SelfRag:
         return {"branches": tuple(branches), "decisions": tuple(decisions)}
 
     async def candidate(self, state: BranchState, runtime: Runtime[Tools]) -> SelfRagState:
-        """Write the next segment of one text from one passage, and judge it.
+        """Write the next segment of one text from one passage, and judge it; without one its utility alone.
 
         An error waits until the other branches have ended: raised here, it would cancel calls that are paid for.
         """
@@ -152,10 +152,6 @@ class SelfRag:
         except (ModelCallError, AllowanceSpent) as error:
             return {"candidates": (Candidate(branch, Draft(""), error),)}
         return {"candidates": (Candidate(shown_in(shown), draft),), "decisions": left_out}
-
-    async def generate_plain(self, state: BranchState, runtime: Runtime[Tools]) -> SelfRagState:
-        """Write the next segment of one text without a passage; only its utility can be judged."""
-        return await self.candidate(state, runtime)
 
     async def select_beam(self, state: SelfRagState, runtime: Runtime[Tools]) -> SelfRagState:
         """Rank the candidates of this depth and keep the best texts (D2).
@@ -269,7 +265,7 @@ def build(params: SelfRagParams) -> GraphStrategy:
     """The figure under given settings."""
     nodes = SelfRag(params, TrainedCritic(params) if params.checkpoint else PromptedCritic(params))
     deciding = named(nodes.decide_retrieve, retrieve, nodes.fan_out)
-    writing = named(nodes.candidate, nodes.generate_plain, nodes.select_beam, nodes.finish)
+    writing = named(nodes.candidate, nodes.select_beam, nodes.finish) | {"generate_plain": nodes.candidate}
     ways = {
         "decide_retrieve": nodes.after_deciding,
         "fan_out": nodes.after_fanning_out,

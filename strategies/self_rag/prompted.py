@@ -72,8 +72,8 @@ _SO_FAR = "Selm Quay is a harbour on the Ane."
 def ask_retrieve(question: str, so_far: str, evidence: Passage | None) -> tuple[Messages, Labels]:
     """Would looking something up help with the next segment? With the labels: going on is one where evidence is."""
     if not so_far:
-        shown = [(_first(_WHO), "yes"), (_first("How many days has a week?"), "no")]
-        return _judgement(_FIRST, shown, _first(question), RETRIEVE), RETRIEVE
+        shown = [(_about(_WHO), "yes"), (_about("How many days has a week?"), "no")]
+        return _judgement(_FIRST, shown, _about(question), RETRIEVE), RETRIEVE
     if evidence is None:
         shown = [(_later(_ABOUT, _SO_FAR), "yes"), (_later("Why is there day and night?", "The Earth turns."), "no")]
         return _judgement(_LATER + _DATA, shown, _later(question, so_far), RETRIEVE), RETRIEVE
@@ -132,16 +132,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _first(question: str) -> str:
-    return f"Question: {question}"
-
-
 def _later(question: str, so_far: str, evidence: Passage | None = None) -> str:
     shown = f"{render_passages((evidence,))}\n" if evidence else ""
     return f"{shown}Question: {question}\nAnswer so far: {one_line(so_far)}"
 
 
-def _about(question: str, passage: Passage | None, answer: str | None = None) -> str:
+def _about(question: str, passage: Passage | None = None, answer: str | None = None) -> str:
     shown = f"{render_passages((passage,))}\n" if passage else ""
     return f"{shown}Question: {question}" + (f"\nAnswer: {one_line(answer)}" if answer is not None else "")
 
