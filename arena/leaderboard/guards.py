@@ -5,9 +5,9 @@ Each guard names something that an honest run does not show: it is the sign of a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from arena.judges.reading import JudgeCounts
+from arena.judges.reading import JudgeCount
 from arena.leaderboard.schema import Row
 from arena.scoring import CellScores, ScoreTable, Usage, by_metric
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
@@ -96,7 +96,7 @@ def _constant_scores(cell: CellScores) -> Iterator[GuardFinding]:
             )
 
 
-def _stuck_judges(judges: JudgeCounts | None) -> Iterator[tuple[frozenset[str], GuardFinding]]:
+def _stuck_judges(judges: Iterable[JudgeCount] | None) -> Iterator[tuple[frozenset[str], GuardFinding]]:
     """Judges that said the same of every answer of the whole run, each with the keys of the cells it judged.
 
     One that tells the cells apart is not stuck; neither is one whose 0 or 1 throughout is what exact match says too.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pydantic import Field
 
 from arena.judges.labels import same_family
-from arena.judges.reading import JudgeCount, JudgeCounts, RecordCount
+from arena.judges.reading import JudgeCount, RecordCount
 from arena.leaderboard.cells import SpendingSummary, summarise_spending
 from arena.leaderboard.metrics import COVERAGE_FLOOR
 from arena.leaderboard.schema import Row
@@ -72,7 +72,7 @@ class JudgeCard(Row):
     usd: float | None = None
 
 
-def summarise_judges(counts: JudgeCounts, models: Collection[str] = ()) -> list[JudgeCard]:
+def summarise_judges(counts: Iterable[JudgeCount], models: Collection[str] = ()) -> list[JudgeCard]:
     """A card for each judge and metric, in the order in which they were counted. `models`: whose answers are judged."""
     return [_card(count, models) for count in counts]
 

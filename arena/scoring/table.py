@@ -5,12 +5,12 @@ It is kept as the columns of scores.parquet and questions.parquet. `Usage` is wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from arena.accounting import Account, accounts_by_role, add_up
-from arena.judges.reading import JudgeCounts
+from arena.judges.reading import JudgeCount
 from arena.metrics.controllers import ControllerCounts, DecisionCounts
 from arena.metrics.failures import FailureFinding
 from arena.prices import PriceTable
@@ -90,7 +90,7 @@ class ScoreTable:
     """Every metric of every question of every cell. `judges`: how its judges judged (None = nothing was judged)."""
 
     cells: tuple[CellScores, ...]
-    judges: JudgeCounts | None = None
+    judges: Iterable[JudgeCount] | None = None
 
     def rows(self) -> Iterator[tuple[str, str, Score]]:
         """(cell key, question id, score), cell by cell."""

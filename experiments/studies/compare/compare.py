@@ -13,13 +13,13 @@ from pathlib import Path
 
 from arena.config import fingerprint
 from arena.errors import ConfigError, RunStoreError
-from arena.judges.reading import JudgeCount, JudgeCounts
+from arena.judges.reading import JudgeCount
 from arena.leaderboard.build import Leaderboard, build_leaderboard
 from arena.leaderboard.validity import index_facts
 from arena.plan import PlannedCell, RunPlan
 from arena.scoring import CellScores, ScoreTable
 from arena.store import RunStore
-from arena.types import Cell, Tier
+from arena.types import Cell, Tier, grouped
 from experiments.execution.scoring import JUDGES, PastRun, open_past_run, score_run
 from experiments.studies.compare.differences import Difference, differences, price_differences, repeated_cells
 from experiments.terminal.progress import Reporter
@@ -58,10 +58,8 @@ def on_questions(run: PastRun, wanted: Mapping[str, Collection[str]]) -> PastRun
 
 def judge_shas(run: PastRun, table: ScoreTable) -> dict[str, str | None]:
     """Metric -> the `judge_sha` of the verdicts that are its scores; None where several judged and none was chosen."""
-    found: dict[str, set[str]] = {}
-    for count in table.judges or ():
-        found.setdefault(count.metric, set()).add(count.judge_sha)
-    judged = {metric: next(iter(shas)) if len(shas) == 1 else None for metric, shas in found.items()}
+    found = grouped((str(count.metric), count.judge_sha) for count in table.judges or ())
+    judged = {metric: shas[0] if len(set(shas)) == 1 else None for metric, shas in found.items()}
     return judged | dict(run.manifest.get(JUDGES, {}))
 
 
@@ -76,17 +74,6 @@ def _priced_like(run: PastRun, other: PastRun) -> PastRun:
 
 RUN = "run"
 """The parameter of a cell that says which run it is of, so that no two cells of two runs have one key."""
-
-
-class JoinedJudgeCounts(JudgeCounts):
-    """What judges came to over several runs; one judge by one metric is counted once, over all of them."""
-
-    def __init__(self, counts: Mapping[tuple[str, str, str], JudgeCount]) -> None:
-        super().__init__()
-        self._joined = counts
-
-    def __iter__(self) -> Iterator[JudgeCount]:
-        return iter(self._joined.values())
 
 
 def join_tables(tables: Mapping[str, ScoreTable], withheld: Collection[str]) -> ScoreTable:
@@ -108,7 +95,8 @@ def _of_run(cell: CellScores, run: str, withheld: Collection[str]) -> CellScores
     return replace(cell, cell=marked(cell.cell, run), scores=scores)
 
 
-def _join_judges(tables: Collection[tuple[str, ScoreTable]], withheld: Collection[str]) -> JoinedJudgeCounts:
+def _join_judges(tables: Collection[tuple[str, ScoreTable]], withheld: Collection[str]) -> list[JudgeCount]:
+    """One judge by one metric is counted once, over all runs."""
     joined: dict[tuple[str, str, str], JudgeCount] = {}
     for run, table in tables:
         keys = {cell.cell.key: marked(cell.cell, run).key for cell in table.cells}
@@ -121,7 +109,8 @@ def _join_judges(tables: Collection[tuple[str, ScoreTable]], withheld: Collectio
             whole.account += count.account
             whole.rated += count.rated
             whole.split += count.split
-    return JoinedJudgeCounts(joined)
+            whole.echoed += count.echoed
+    return list(joined.values())
 
 
 _GROUPS = {False: "cells without a model", True: "cells with a model"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -104,12 +105,11 @@ def repeated_cells(runs: Sequence[tuple[str, PastRun]]) -> Iterator[str]:
         for planned in run.plan.cells:
             key = planned.cell.key
             lines.setdefault(key, {})[label] = run.manifest.get("lines", {}).get(key)
-    groups: dict[tuple[tuple[str, ...], bool], int] = {}
-    for stated in lines.values():
-        if len(stated) > 1:
-            alike = len(set(stated.values())) == 1 and None not in stated.values()
-            group = (tuple(stated), alike)
-            groups[group] = groups.get(group, 0) + 1
+    groups = Counter(
+        (tuple(stated), len(set(stated.values())) == 1 and None not in stated.values())
+        for stated in lines.values()
+        if len(stated) > 1
+    )
     for (labels, alike), count in groups.items():
         cells = "1 cell is" if count == 1 else f"{count} cells are"
         meaning = (

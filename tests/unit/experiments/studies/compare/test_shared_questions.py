@@ -7,10 +7,12 @@ import pytest
 
 from arena.datasets import load_dataset
 from arena.errors import ConfigError
+from arena.judges.reading import JudgeCount
 from arena.plan import PlannedCell, RunPlan
+from arena.scoring import ScoreTable
 from arena.types import Cell
 from experiments.execution.scoring import PastRun, open_past_run
-from experiments.studies.compare.compare import share_questions
+from experiments.studies.compare.compare import join_tables, share_questions
 from tests.samples import answered
 from tests.unit.experiments.made_runs import made_run
 
@@ -64,3 +66,12 @@ def test_runs_without_a_common_question_are_refused(tmp_path: Path, spec: str) -
     runs = {name: run(tmp_path / name, spec, {"vanilla": (asked,)}) for name, asked in (("a", "q1"), ("b", "q2"))}
     with pytest.raises(ConfigError, match="the cells with a model of a and b share no question"):
         share_questions(runs)
+
+
+def test_what_one_judge_did_in_two_runs_is_counted_together() -> None:
+    tables = {
+        name: ScoreTable((), [JudgeCount("fake:judge", "faithfulness", "abc", rated=4, split=1, echoed=echoed)])
+        for name, echoed in (("a", 2), ("b", 1))
+    }
+    (joined,) = join_tables(tables, ()).judges or ()
+    assert (joined.rated, joined.split, joined.echoed) == (8, 2, 3)
