@@ -31,13 +31,12 @@ from strategies.nodes import generate
 
 
 class Params(BaseModel):
-    """Base of a strategy's settings: frozen, an unknown key is an error. A field's description names its source."""
+    """Base of a strategy's settings: frozen, an unknown key is an error. A field's description names its source.
+
+    As it is, nothing can be set.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class NoParams(Params):
-    """Nothing can be set."""
 
 
 Status = Literal["implemented", "adapted", "left out"]
@@ -183,7 +182,7 @@ class StrategySpec:
     summary: str
     figure: Edges
     build: Callable[[Any], GraphStrategy]
-    params: type[Params] = NoParams
+    params: type[Params] = Params
     evidence: Evidence = "index"
     needs_model: bool = True
     tier: Tier | None = None

@@ -146,7 +146,7 @@ def build(params: AdaptiveParams) -> GraphStrategy:
     Raises:
         ConfigError: the file of labels is missing or malformed.
     """
-    known = read_labels(params.oracle_labels) if params.policy == "oracle" and params.oracle_labels else {}
+    known = read_labels(params.oracle_labels)[0] if params.policy == "oracle" and params.oracle_labels else {}
     nodes = {"classify": Labelling(params, known).classify, "answer_plain": generate, **loop_nodes(params)}
     ways = {"classify": by_label, "retrieve": by_strategy, **WAYS}
     return GraphStrategy(wired("adaptive", AdaptiveState, FIGURE, nodes, ways))

@@ -42,23 +42,16 @@ LABELS: tuple[Label, ...] = get_args(Label)
 _HOW = "write a JSON object of question -> A, B or C, as `arena strategies labels` does"
 
 
-def read_labels(path: Path) -> Mapping[str, Label]:
-    """Question text -> label.
+def read_labels(path: Path) -> tuple[Mapping[str, Label], str]:
+    """Question text -> label; and 16 hex digits that change with the file.
 
     Raises:
         ConfigError: the file cannot be read, or is no JSON object of questions and labels.
     """
-    return _labels(path, _bytes(path))
-
-
-def labels_sha(path: Path) -> str:
-    """16 hex digits that change with the file. Raises as `read_labels` does."""
-    content = _bytes(path)
-    _labels(path, content)
-    return short_hash(content)
-
-
-def _labels(path: Path, written: bytes) -> Mapping[str, Label]:
+    try:
+        written = path.expanduser().read_bytes()
+    except OSError as error:
+        raise ConfigError(f"oracle_labels {str(path)!r} cannot be read ({error.strerror}): {_HOW}") from None
     try:
         content = parse_json(written)
     except ValueError as error:
@@ -68,14 +61,7 @@ def _labels(path: Path, written: bytes) -> Mapping[str, Label]:
     for question, label in content.items():
         if label not in LABELS:
             raise ConfigError(f"oracle_labels {str(path)!r}: the label of {question!r} is {label!r}: {_HOW}")
-    return content
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.expanduser().read_bytes()
-    except OSError as error:
-        raise ConfigError(f"oracle_labels {str(path)!r} cannot be read ({error.strerror}): {_HOW}") from None
+    return content, short_hash(written)
 
 
 Policy = Literal["classifier", "router", "always_a", "always_b", "always_c", "oracle"]
@@ -126,7 +112,7 @@ class AdaptiveParams(IrcotParams, CalibratedParams):
     @property
     def oracle_labels_sha(self) -> str | None:
         """What the labels are is part of a run's identity, not only where they lie."""
-        return labels_sha(self.oracle_labels) if self.policy == "oracle" and self.oracle_labels else None
+        return read_labels(self.oracle_labels)[1] if self.policy == "oracle" and self.oracle_labels else None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

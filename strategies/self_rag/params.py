@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -19,15 +18,6 @@ from strategies.base import CALIBRATED, CalibratedParams
 RELEVANCE = {"yes": 1.0, "no": 0.0}
 SUPPORT = {"fully": 1.0, "partially": 0.5, "none": 0.0}
 UTILITY = {"1": -1.0, "2": -0.5, "3": 0.0, "4": 0.5, "5": 1.0}
-
-
-@dataclass(frozen=True, slots=True)
-class CritiqueWeights:
-    """What each critique counts for."""
-
-    relevance: float = 1.0
-    support: float = 1.0
-    utility: float = 0.5
 
 
 def expected(probabilities: Mapping[str, float], values: Mapping[str, float]) -> float:
@@ -42,9 +32,9 @@ def expected(probabilities: Mapping[str, float], values: Mapping[str, float]) ->
     return sum(value * (probabilities.get(label, 0.0) / total) for label, value in values.items())
 
 
-def critique_score(relevance: float, support: float, utility: float, weights: CritiqueWeights) -> float:
+def critique_score(relevance: float, support: float, utility: float, params: SelfRagParams) -> float:
     """S, in [-w_use, w_rel + w_sup + w_use]."""
-    return weights.relevance * relevance + weights.support * support + weights.utility * utility
+    return params.w_rel * relevance + params.w_sup * support + params.w_use * utility
 
 
 def sequence_probability(mean_logprob: float) -> float:
@@ -154,10 +144,6 @@ class SelfRagParams(CalibratedParams):
                 f"{self.options!r}"
             )
         return self
-
-    @property
-    def weights(self) -> CritiqueWeights:
-        return CritiqueWeights(self.w_rel, self.w_sup, self.w_use)
 
     def mode_for(self, style: AnswerStyle) -> Mode:
         """The mode of a question that wants an answer of that style."""

@@ -71,7 +71,7 @@ def segment_score(draft: Draft, params: SelfRagParams, *, with_sequence: bool) -
     """
     parts = score_parts(draft)
     relevance, support, utility = (parts.get(name, 0.0) for name in ("s_rel", "s_sup", "s_use"))
-    score = critique_score(relevance, support, utility, params.weights)
+    score = critique_score(relevance, support, utility, params)
     return score + parts.get("p", 0.0) if with_sequence else score
 
 

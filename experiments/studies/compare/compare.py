@@ -32,13 +32,13 @@ def open_alike(stores: Sequence[RunStore]) -> list[PastRun]:
         RunStoreError: they were asked of other data; or as `open_past_run`.
         DatasetError: the data cannot be loaded.
     """
-    asked = {store: (store.manifest()["identity"].get("dataset"), _dataset_name(store)) for store in stores}
-    first = asked[stores[0]]
-    for store, found in asked.items():
-        if found[0] != first[0]:
+    manifests = [store.manifest() for store in stores]
+    asked = [(one["config"].get("dataset"), one["identity"].get("dataset")) for one in manifests]
+    for store, (name, data) in zip(stores, asked, strict=True):
+        if data != asked[0][1]:
             raise RunStoreError(
-                f"run {stores[0].run_id!r} was asked of {first[1]!r} ({first[0]}), and run {store.run_id!r} of "
-                f"{found[1]!r} ({found[0]}): only runs on the same data can be held against each other"
+                f"run {stores[0].run_id!r} was asked of {str(asked[0][0])!r} ({asked[0][1]}), and run "
+                f"{store.run_id!r} of {str(name)!r} ({data}): only runs on the same data can be held against each other"
             )
     runs = [open_past_run(stores[0])]
     runs += [open_past_run(store, runs[0].dataset) for store in stores[1:]]
@@ -61,10 +61,6 @@ def judge_shas(run: PastRun, table: ScoreTable) -> dict[str, str | None]:
     found = grouped((str(count.metric), count.judge_sha) for count in table.judges or ())
     judged = {metric: shas[0] if len(set(shas)) == 1 else None for metric, shas in found.items()}
     return judged | dict(run.manifest.get(JUDGES, {}))
-
-
-def _dataset_name(store: RunStore) -> str:
-    return str(store.manifest()["config"].get("dataset"))
 
 
 def _priced_like(run: PastRun, other: PastRun) -> PastRun:

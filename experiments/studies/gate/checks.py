@@ -226,18 +226,11 @@ def latency_trial(
     return Trial(figures, found[0], p=found[1]) if found else Trial(figures)
 
 
-def tokens_of(usage: Usage) -> float | None:
-    """Input and output tokens of one question, replayed ones included; None when any is unknown."""
-    paid, replayed = usage.account.paid, usage.account.replayed
-    return (paid.input_tokens + replayed.input_tokens + paid.output_tokens + replayed.output_tokens).value
-
-
-def usd_of(usage: Usage) -> float | None:
-    """What one question cost, replayed calls included; None when that is unknown."""
-    return (usage.account.paid.usd + usage.account.replayed.usd).value
-
-
-SPENT: Mapping[str, Callable[[Usage], float | None]] = {"tokens": tokens_of, "usd": usd_of}
+SPENT: Mapping[str, Callable[[Usage], float | None]] = {
+    "tokens": lambda usage: (usage.account.whole.input_tokens + usage.account.whole.output_tokens).value,
+    "usd": lambda usage: usage.account.whole.usd.value,
+}
+"""What one question took, replayed calls included; None when any of it is unknown."""
 
 
 def _mean(values: Values, metric: str) -> float | None:

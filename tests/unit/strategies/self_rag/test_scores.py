@@ -12,7 +12,7 @@ from strategies.self_rag.params import (
     RELEVANCE,
     SUPPORT,
     UTILITY,
-    CritiqueWeights,
+    SelfRagParams,
     critique_score,
     expected,
     retrieval_share,
@@ -42,7 +42,7 @@ def test_the_worked_vectors(
         expected(dict(zip(UTILITY, utility, strict=True)), UTILITY),
     )
     assert found == pytest.approx(parts)
-    assert critique_score(*found, CritiqueWeights()) == pytest.approx(total)
+    assert critique_score(*found, SelfRagParams()) == pytest.approx(total)
 
 
 def test_the_sequence_term_is_added_to_the_critique() -> None:

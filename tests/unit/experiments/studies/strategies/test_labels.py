@@ -124,7 +124,7 @@ def store(tmp_path: Path, dataset: Dataset) -> RunStore:
 def test_what_is_written_is_what_the_oracle_policy_reads(store: RunStore, dataset: Dataset, tmp_path: Path) -> None:
     out = tmp_path / "labels.json"
     found = write_labels(store, dataset, out)
-    assert read_labels(out) == found.labels == {TEXT["q1"]: "C", TEXT["q2"]: "A"}
+    assert read_labels(out)[0] == found.labels == {TEXT["q1"]: "C", TEXT["q2"]: "A"}
 
 
 def test_a_dataset_that_changed_is_refused(store: RunStore, dataset: Dataset, tmp_path: Path) -> None:
