@@ -19,7 +19,7 @@ from arena.report.sections.failures import diagnosis, failures
 from arena.report.sections.judges import abstention, judges
 from arena.report.sections.leaderboard import Column, columns_of, leaderboard_rows, narrowings
 from arena.report.sections.limits import caption, legend, notes
-from arena.report.text import natural_chars, text_blocks, text_table
+from arena.report.text import markdown_table, natural_chars, text_blocks, text_table
 
 
 def print_leaderboard(board: Leaderboard, console: Console) -> None:
@@ -61,15 +61,8 @@ def render_markdown(board: Leaderboard) -> str:
 
     Nothing in a name makes HTML, a link, a cell, a line or stress of its own.
     """
-    content = leaderboard_rows(board)
-    rule = ["---"] * content.n_names + ["---:"] * (len(content.headings) - content.n_names)
-    lines = [_line(content.headings), _line(rule), *map(_line, content.rows)]
     footer = [f"{caption(board)}; run `{board.fingerprint}`.", legend(board), *notes(board)]
-    return "\n".join([*lines, "", _escaped(" ".join(footer))])
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(map(_escaped, cells)) + " |"
+    return "\n".join([markdown_table(leaderboard_rows(board), _escaped), "", _escaped(" ".join(footer))])
 
 
 def _escaped(text: str) -> str:

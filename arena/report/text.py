@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rich import box
@@ -86,6 +86,13 @@ def text_blocks(content: Rows) -> str:
         lines.append(" ".join(name for name in row[: content.n_names] if name))
         lines += [f"  {label:{width}}  {text}" for label, text in zip(labels, row[content.n_names :], strict=True)]
     return "\n".join(lines)
+
+
+def markdown_table(content: Rows, escaped: Callable[[str], str]) -> str:
+    """Names to the left, figures to the right; every text is `escaped`."""
+    rule = ("---",) * content.n_names + ("---:",) * (len(content.headings) - content.n_names)
+    headings, *rows = (tuple(map(escaped, line)) for line in (content.headings, *content.rows))
+    return "\n".join(f"| {' | '.join(line)} |" for line in (headings, rule, *rows))
 
 
 def _columns(content: Rows, places: Sequence[int]) -> Rows:

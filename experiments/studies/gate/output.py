@@ -18,7 +18,7 @@ from rich.text import Text
 
 from arena.report.figures import UNDEFINED, p_text, usd_text
 from arena.report.names import listed
-from arena.report.text import Part, Rows, print_parts
+from arena.report.text import Part, Rows, markdown_table, print_parts
 from arena.store.files import replace_text
 from arena.types import grouped
 from experiments.studies.gate.checks import Check, GateVerdict
@@ -158,26 +158,20 @@ def verdict_markdown(verdict: GateVerdict) -> str:
     mark = "\N{WHITE HEAVY CHECK MARK}" if verdict.passed else "\N{CROSS MARK}"
     lines = [f"### {mark} {_escaped(headline(verdict))}", ""]
     if open_ones:
-        lines += [*_table(verdict, open_ones[:_SHOWN]), ""]
+        lines += [markdown_table(_rows(verdict, open_ones[:_SHOWN]), _escaped), ""]
         if len(open_ones) > _SHOWN:
             lines += [f"and {len(open_ones) - _SHOWN} more that did not pass.", ""]
         lines += [*(f"- {_escaped(reason)}" for reason in reasons(verdict)), ""]
     if verdict.notes:
         lines += [*(f"- {_escaped(note)}" for note in verdict.notes), ""]
     if passed:
-        lines += ["<details>", f"<summary>{len(passed)} checks passed</summary>", "", *_table(verdict, passed), ""]
-        lines += ["</details>", ""]
+        table = markdown_table(_rows(verdict, passed), _escaped)
+        lines += ["<details>", f"<summary>{len(passed)} checks passed</summary>", "", table, "", "</details>", ""]
     return "\n".join([*lines, _escaped(HOW_TO_READ), "", "Made with", "", f"    {xml_text(command(verdict))}", ""])
 
 
-def _table(verdict: GateVerdict, checks: Sequence[Check]) -> list[str]:
-    rule = ["---"] * N_NAMES + ["---:"] * (len(HEADINGS) - N_NAMES)
-    rows = (figures_of(check, stops=verdict.stops(check)) for check in checks)
-    return [_line(HEADINGS), "| " + " | ".join(rule) + " |", *map(_line, rows)]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(map(_escaped, cells)) + " |"
+def _rows(verdict: GateVerdict, checks: Sequence[Check]) -> Rows:
+    return Rows(HEADINGS, tuple(figures_of(check, stops=verdict.stops(check)) for check in checks), N_NAMES)
 
 
 def _escaped(text: str) -> str:
@@ -238,9 +232,8 @@ def write_gate(
     if json:
         console.file.write(as_json(verdict_fields(verdict)) + "\n")
         return
-    rows = tuple(figures_of(check, stops=verdict.stops(check)) for check in by_outcome(verdict))
     style = "bold green" if verdict.passed else "bold red"
-    parts: list[Part] = [Rows(HEADINGS, rows, N_NAMES), *reasons(verdict), *verdict.notes, HOW_TO_READ]
+    parts: list[Part] = [_rows(verdict, by_outcome(verdict)), *reasons(verdict), *verdict.notes, HOW_TO_READ]
     print_parts([*parts, Text(headline(verdict), style=style)], console)
 
 
