@@ -17,7 +17,7 @@ from langgraph.runtime import Runtime
 
 from arena.errors import StrategyError
 from arena.protocols import Tools, Writer
-from arena.types import Answer, AnswerStyle, Decision, Passage, ShownDocument
+from arena.types import Answer, AnswerStyle, Decision, Passage, ShownDocument, grouped
 from strategies.answer import answer_prompt, cited_documents, parse_answer
 from strategies.fitting import from_passages
 
@@ -98,10 +98,8 @@ def shown_documents(passages: Sequence[Passage]) -> tuple[ShownDocument, ...]:
 
     The runner looks the spans up in what was retrieved, and keeps a text only where they do not give it.
     """
-    groups: dict[str, dict[Passage, None]] = {}
-    for passage in passages:
-        groups.setdefault(passage.doc_id, {})[passage] = None
-    return tuple(ShownDocument(doc_id, _spans(group), _as_shown(tuple(group))) for doc_id, group in groups.items())
+    groups = grouped((passage.doc_id, passage) for passage in dict.fromkeys(passages))
+    return tuple(ShownDocument(doc_id, _spans(group), _as_shown(group)) for doc_id, group in groups.items())
 
 
 def _spans(passages: Iterable[Passage]) -> tuple[tuple[int, int], ...]:

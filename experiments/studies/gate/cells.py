@@ -16,14 +16,14 @@ import numpy as np
 from arena.errors import ConfigError, hint
 from arena.leaderboard.guards import GuardFinding
 from arena.leaderboard.metrics import COVERAGE_FLOOR, ScoreColumns, columns_of_scores
-from arena.metrics import METRICS, is_undefined
+from arena.metrics import is_undefined
 from arena.metrics.case import FAILED
 from arena.plan import PlannedCell
 from arena.report.names import listed, setting_of
 from arena.scoring import CellScores
 from arena.statistics.intervals import Values
 from arena.types import Cell, Partial, Score
-from experiments.studies.gate.policy import SPENDING, CellPair
+from experiments.studies.gate.policy import SPENDING, CellPair, is_fault
 
 _SHOWN = 6
 
@@ -182,11 +182,6 @@ def pair_scores(new: dict[str, ScoreBounds], old: dict[str, ScoreBounds]) -> Pai
         np.array([_worst(one, other) for one, other in pairs], dtype=np.float64),
         left_out=len(new.keys() ^ old.keys()),
     )
-
-
-def is_fault(metric: str) -> bool:
-    """Whether less of it is better."""
-    return metric in METRICS and not METRICS[metric].higher_is_better
 
 
 def _reading(score: Score, *, less_is_better: bool) -> ScoreBounds:

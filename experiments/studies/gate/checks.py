@@ -18,8 +18,8 @@ from arena.leaderboard.metrics import COVERAGE_FLOOR, QuestionResamples
 from arena.scoring import Usage
 from arena.statistics.intervals import Values, percentile, wilson_interval
 from arena.statistics.noninferiority import Change, Outcome, mean_change, quantile_change, ratio_change
-from experiments.studies.gate.cells import Doubt, ScoredCell, is_fault, pair_scores, readings_of
-from experiments.studies.gate.policy import SPENDING, Bounds, Policy
+from experiments.studies.gate.cells import Doubt, ScoredCell, pair_scores, readings_of
+from experiments.studies.gate.policy import SPENDING, Bounds, Policy, is_fault
 
 Kind = Literal["margin", "floor", "ceiling", "missing"]
 

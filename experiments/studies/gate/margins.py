@@ -9,9 +9,9 @@ import numpy as np
 
 from arena.leaderboard.metrics import QuestionResamples
 from arena.statistics.noninferiority import Change, Outcome, decide, family_wise, least_p, no_worse_p, smallest_caught
-from experiments.studies.gate.cells import ScoredCell, doubt_of, is_fault
+from experiments.studies.gate.cells import ScoredCell, doubt_of
 from experiments.studies.gate.checks import Check, Trial, latency_trial, score_trial, spending_trial
-from experiments.studies.gate.policy import SPENDING, Policy
+from experiments.studies.gate.policy import SPENDING, Policy, is_fault
 
 Tested = tuple[float | None, float | None]
 """One-sided p of "not worse", and the same after Holm; None: the change does not reach its margin."""

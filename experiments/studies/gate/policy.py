@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from arena.config import Settings
 from arena.config.loading import read_yaml
@@ -65,28 +65,16 @@ class Bounds(Settings):
                 raise ValueError(f"margin {limit!r} of {name} must be {ends}; null leaves the metric out")
         return limits
 
-    @field_validator("floors")
+    @field_validator("floors", "ceilings")
     @classmethod
-    def _floors(cls, limits: Limits) -> Limits:
+    def _floors_and_ceilings(cls, limits: Limits, field: ValidationInfo) -> Limits:
+        is_ceiling = field.field_name == "ceilings"
         for name, limit in limits.items():
-            _check_name(name, SCORES)
-            if name in METRICS and not METRICS[name].higher_is_better:
-                raise ValueError(f"{name} counts faults, and less is better: put it under ceilings")
-            _check_share(name, limit)
-        return limits
-
-    @field_validator("ceilings")
-    @classmethod
-    def _ceilings(cls, limits: Limits) -> Limits:
-        for name, limit in limits.items():
-            _check_name(name, (*SCORES, *SPENDING))
-            if name in SPENDING:
-                if limit is not None and not 0.0 <= limit < math.inf:
-                    raise ValueError(f"ceiling {limit!r} of {name} must be 0 or more")
-            elif name not in METRICS or METRICS[name].higher_is_better:
-                raise ValueError(f"of {name} more is better: put it under floors")
-            else:
-                _check_share(name, limit)
+            _check_name(name, (*SCORES, *SPENDING) if is_ceiling else SCORES)
+            if name not in SPENDING:
+                _check_share(name, limit, is_ceiling=is_ceiling)
+            elif limit is not None and not 0.0 <= limit < math.inf:
+                raise ValueError(f"ceiling {limit!r} of {name} must be 0 or more")
         return limits
 
     def over(self, below: Bounds) -> Bounds:
@@ -168,7 +156,16 @@ def _check_name(name: str, known: tuple[str, ...]) -> None:
         raise ValueError(f"unknown metric {name!r}: {hint(name, known)}")
 
 
-def _check_share(name: str, limit: float | None) -> None:
+def is_fault(metric: str) -> bool:
+    """Whether less of it is better."""
+    return metric in METRICS and not METRICS[metric].higher_is_better
+
+
+def _check_share(name: str, limit: float | None, *, is_ceiling: bool) -> None:
+    if is_fault(name) and not is_ceiling:
+        raise ValueError(f"{name} counts faults, and less is better: put it under ceilings")
+    if is_ceiling and not is_fault(name):
+        raise ValueError(f"of {name} more is better: put it under floors")
     if limit is not None and not 0.0 <= limit <= 1.0:
         raise ValueError(f"limit {limit!r} of {name} must lie in [0, 1]")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from arena.report.figures import UNDEFINED
+from arena.report.figures import UNDEFINED, ratio_text
 from arena.report.text import Rows, print_parts
 from experiments.studies.review.agreement import Concord, CriterionReview, Review
 from experiments.terminal.tables import Console, as_json
@@ -47,7 +47,7 @@ def _criteria(found: Review) -> Rows:
     for one in found.criteria:
         counts = (one.n, one.yes, one.no, one.not_applicable, one.tied, one.shared)
         if one.n:
-            rows.append((one.criterion, *(f"{count:,}" for count in counts), _figure(one.alpha)))
+            rows.append((one.criterion, *(f"{count:,}" for count in counts), ratio_text(one.alpha)))
     return Rows(("criterion", "answers", "yes", "no", "na", "tied", "shared", "alpha"), tuple(rows), n_names=1)
 
 
@@ -58,7 +58,7 @@ def _pairs(found: Review) -> Rows:
         pairs += [(f"{rater.rater}, repeated (alpha)", rater.n, rater.share, rater.alpha) for rater in one.within]
         for between, n, share, agreement in pairs:
             same = UNDEFINED if share is None else f"{share:.0%}"
-            rows.append((one.criterion, between, f"{n:,}", same, _figure(agreement)))
+            rows.append((one.criterion, between, f"{n:,}", same, ratio_text(agreement)))
     return Rows(("criterion", "between", "answers", "same", "kappa"), tuple(rows), n_names=2)
 
 
@@ -82,7 +82,3 @@ def _notes(found: Review) -> Iterator[str]:
         if constant:
             named = "; ".join(f"{pair.first} and {pair.second} (n = {pair.n:,})" for pair in constant)
             yield f"{one.criterion}: no kappa where both say the same throughout: {named}"
-
-
-def _figure(value: float | None) -> str:
-    return UNDEFINED if value is None else f"{value:.2f}"
