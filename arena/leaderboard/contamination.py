@@ -178,7 +178,7 @@ def _probe(
     return ContaminationProbe(
         llm=str(cell.cell.llm),
         cell=cell.cell.key,
-        finding=_finding(found[0]),
+        finding="above_chance" if any((one.p_adjusted or 1.0) <= LEVEL for one in found[0].values()) else "chance",
         groups=[
             ProbedGroup(by=group.by, value=group.value, n=len(group.rows), metrics=metrics_of)
             for group, metrics_of in zip(groups, found, strict=True)
@@ -230,7 +230,3 @@ def _adjust(groups: Sequence[dict[str, Remembered]]) -> None:
     tested = [(group, name, one.p) for group in groups for name, one in group.items() if one.p is not None]
     for (group, name, _), adjusted in zip(tested, holm([p for _, _, p in tested]), strict=True):
         group[name] = group[name].model_copy(update={"p_adjusted": adjusted})
-
-
-def _finding(whole: Mapping[str, Remembered]) -> Finding:
-    return "above_chance" if any((one.p_adjusted or 1.0) <= LEVEL for one in whole.values()) else "chance"

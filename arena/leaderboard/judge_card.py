@@ -93,7 +93,7 @@ def _card(count: JudgeCount, models: Collection[str]) -> JudgeCard:
         repeats=max(record.verdicts for record in records),
         own_sd=_own_sd(records),
         split_share=count.split / count.rated if count.rated else None,
-        constant=_constant(values),
+        constant=values[0] if len(values) >= LEAST_FOR_CONSTANT and len(set(values)) == 1 else None,
         same_family=sorted(model for model in set(models) if same_family(count.judge, model)),
         echoed=count.echoed,
         agreements=_agreements(records) if count.metric in RATES_ANSWERS else [],
@@ -116,10 +116,6 @@ def _own_sd(records: Sequence[RecordCount]) -> float | None:
     means = [math.fsum(values) / len(values) for values in repeated]
     squares = math.fsum((one - mean) ** 2 for values, mean in zip(repeated, means, strict=True) for one in values)
     return math.sqrt(squares / sum(len(values) - 1 for values in repeated))
-
-
-def _constant(values: Sequence[float]) -> float | None:
-    return values[0] if len(values) >= LEAST_FOR_CONSTANT and len(set(values)) == 1 else None
 
 
 def _agreements(records: Sequence[RecordCount]) -> list[Agreement]:

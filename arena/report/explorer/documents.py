@@ -129,7 +129,7 @@ class RetrievalPool:
                 self.lanes[name].extend(rank=[None] * len(self.hits))
         self.hits.extend(
             document=question.numbers(hit.doc_id for hit in hits),
-            passage=[self._words.number(_other(hit.passage_id, hit.doc_id)) for hit in hits],
+            passage=[None if hit.passage_id == hit.doc_id else self._words.number(hit.passage_id) for hit in hits],
             start=[hit.span[0] if hit.span else None for hit in hits],
             end=[hit.span[1] if hit.span else None for hit in hits],
             rank=[hit.rank for hit in hits],
@@ -138,10 +138,6 @@ class RetrievalPool:
         for name, lane in self.lanes.items():
             placed = [hit.lanes.get(name) for hit in hits]
             lane.extend(rank=[one.rank if one else None for one in placed], score=[one.score for one in placed if one])
-
-
-def _other(passage_id: str, doc_id: str) -> str | None:
-    return None if passage_id == doc_id else passage_id
 
 
 def _identity(retrieval: Retrieval) -> Seen:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from arena.leaderboard.build import CellSummary, Leaderboard
@@ -12,7 +12,7 @@ from arena.leaderboard.schema import MetricSummary
 from arena.report.figures import Quote, Quotes, metric_text, path_of
 from arena.report.names import Mark, metric_name
 from arena.report.section import Block, Entry, Figure, Grid, Section, cell_grid, lines
-from arena.report.sections.leaderboard import SECONDS, TOKENS, metric_quote
+from arena.report.sections.leaderboard import SECONDS, TOKENS, Column, metric_column, metric_quote
 from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, grouped
 
 _SHOWN = ("retrieval_recall", "answer_f1")
@@ -117,31 +117,18 @@ def heat_grids(board: Leaderboard, marks: Sequence[Mark]) -> tuple[Grid, ...]:
     modes = [mode for mode in dict.fromkeys(mark.mode for mark in marks) if mode not in (GOLD_MODE, NO_RETRIEVAL_MODE)]
     if len(modes) < 2:
         return ()
-    quotes = Quotes(board)
-
-    def by_metric(metric: str) -> Callable[[int, CellSummary], Quote]:
-        return lambda place, cell: metric_quote(quotes, path_of("cells", place, "metrics", metric), cell, metric)
-
-    wanted = [(metric_name(metric), by_metric(metric)) for metric in _METRICS]
-    wanted += [
-        ("tokens per question", partial(TOKENS.quote, quotes)),
-        ("seconds p50 / p95", partial(SECONDS.quote, quotes)),
-    ]
-    grids = (_grid(caption, figure, board, marks, modes) for caption, figure in wanted)
+    wanted = [metric_column(metric_name(metric), metric) for metric in _METRICS]
+    wanted += [replace(TOKENS, heading="tokens per question"), replace(SECONDS, heading="seconds p50 / p95")]
+    grids = (_grid(column, Quotes(board), marks, modes) for column in wanted)
     return tuple(grid for grid in grids if any(shade is not None for shades in grid.heats for shade in shades))
 
 
-def _grid(
-    caption: str,
-    figure: Callable[[int, CellSummary], Quote],
-    board: Leaderboard,
-    marks: Sequence[Mark],
-    modes: Sequence[str],
-) -> Grid:
+def _grid(column: Column, quotes: Quotes, marks: Sequence[Mark], modes: Sequence[str]) -> Grid:
     lines: dict[tuple[str, str], dict[str, Quote]] = {}
     for mark in marks:
         if mark.mode in modes:
-            lines.setdefault((mark.strategy, mark.setting), {})[mark.mode] = figure(mark.place, board.cells[mark.place])
+            quote = column.quote(quotes, mark.place, quotes.board.cells[mark.place])
+            lines.setdefault((mark.strategy, mark.setting), {})[mark.mode] = quote
     orders = [quote.order for line in lines.values() for quote in line.values() if quote.order is not None]
     rows: list[tuple[Entry, ...]] = []
     heats = []
@@ -149,7 +136,7 @@ def _grid(
         name = f"{strategy} ({setting})" if setting else strategy
         rows.append((name, *(line.get(mode, "") for mode in modes)))
         heats.append((None, *(_shade(line.get(mode), orders) for mode in modes)))
-    return Grid(("strategy", *modes), tuple(rows), caption=caption, heats=tuple(heats))
+    return Grid(("strategy", *modes), tuple(rows), caption=column.heading, heats=tuple(heats))
 
 
 def _shade(quote: Quote | None, orders: Sequence[float]) -> int | None:

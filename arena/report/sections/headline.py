@@ -13,7 +13,7 @@ from arena.metrics.failures import failure_classes
 from arena.report.figures import Phrase, Quote, Quotes, path_of, share_of_sum
 from arena.report.names import RANKED, Mark, Standing, listed, metric_name, standing_of
 from arena.report.sections.limits import detectable
-from arena.types import sum_known
+from arena.types import grouped, sum_known
 
 BASELINE = "vanilla"
 
@@ -140,10 +140,10 @@ def _without_contest(board: Leaderboard, marks: Sequence[Mark], quotes: Quotes) 
     """Where no two cells could be compared."""
     if not board.cells:
         return ("No question has an answer yet.",)
-    metric = next((one for one in RANKED if any(_stands(cell, one) for cell in board.cells)), None)
+    metric = next((one for one in RANKED if any(not cell.withheld(one) for cell in board.cells)), None)
     if metric is None:
         return ("No cell has a figure that counts: all are withheld, invalid or undefined; the leaderboard says why.",)
-    standing = [place for place, cell in enumerate(board.cells) if _stands(cell, metric)]
+    standing = [place for place, cell in enumerate(board.cells) if not cell.withheld(metric)]
     place, named = standing[0], metric_name(metric)
     if len(standing) > 1:
         return (f"No two cells can be compared in {named}: too few questions have a score in both.",)
@@ -161,27 +161,23 @@ def _mean(quotes: Quotes, place: int, metric: str) -> Phrase:
     return quotes.quote("ratio", f"{path}.mean"), " (95% interval ", quotes.quote("range", path), ")"
 
 
-def _stands(cell: CellSummary, metric: str) -> bool:
-    summary = cell.metrics.get(metric)
-    return summary is not None and summary.mean is not None and cell.invalid(metric) is None
-
-
 def _failures(place: int, cell: CellSummary, mark: Mark, quotes: Quotes) -> tuple[Phrase, ...]:
     """What explains most of what went wrong in a cell; nothing where nothing did, or nobody knows."""
     counts = cell.failures.counts if cell.failures else []
     known = failure_classes()
-    wrong = {
-        number: _EXPLANATIONS[known[one.failure].stage]
+    wrong = grouped(
+        (_EXPLANATIONS[known[one.failure].stage], number)
         for number, one in enumerate(counts)
         if one.failure in known and known[one.failure].is_failure
-    }
+    )
     if not wrong:
         return ()
-    sums = {name: sum(counts[one].n for one, other in wrong.items() if other == name) for name in wrong.values()}
-    largest = max(sums, key=lambda name: sums[name])
-    paths = {one: path_of("cells", place, "failures", "counts", one, "n") for one in wrong}
-    parts = [paths[one] for one, name in wrong.items() if name == largest]
-    rest = [paths[one] for one, name in wrong.items() if name != largest]
+    largest = max(wrong, key=lambda name: sum(counts[number].n for number in wrong[name]))
+    others = sorted(number for name, numbers in wrong.items() if name != largest for number in numbers)
+    parts, rest = (
+        [path_of("cells", place, "failures", "counts", number, "n") for number in numbers]
+        for numbers in (wrong[largest], others)
+    )
     share = quotes.quote(share_of_sum(len(parts)), *parts, *rest)
     of_all = quotes.quote("counts", *parts, *rest)
     verb = "explain" if largest.startswith("calls") else "explains"

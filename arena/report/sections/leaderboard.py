@@ -45,7 +45,9 @@ def _figure(
     return Column(heading, quote, drop, wanted)
 
 
-def _metric(heading: str, metric: str, drop: int | None = None) -> Column:
+def metric_column(heading: str, metric: str, drop: int | None = None) -> Column:
+    """The column of a metric."""
+
     def quote(quotes: Quotes, place: int, cell: CellSummary) -> Quote:
         return metric_quote(quotes, path_of("cells", place, "metrics", metric), cell, metric)
 
@@ -69,20 +71,20 @@ COLUMNS = (
     _figure("n", "count", "n_questions"),
     _figure("failed", "count", "n_failed", wanted=lambda cell: cell.n_failed > 0),
     _figure("abstained", "count", "n_abstained", drop=11, wanted=lambda cell: cell.n_abstained > 0),
-    _metric("recall", "retrieval_recall"),
+    metric_column("recall", "retrieval_recall"),
     RECALL_RANK,
-    _metric("recall@5", "recall_at_5", drop=2),
-    _metric("recall@10", "recall_at_10", drop=3),
-    _metric("full recall", "full_recall", drop=9),
-    _metric("precision", "retrieval_precision", drop=1),
-    _metric("MRR", "mrr", drop=6),
-    _metric("EM", "answer_em", drop=10),
-    _metric("F1", "answer_f1"),
+    metric_column("recall@5", "recall_at_5", drop=2),
+    metric_column("recall@10", "recall_at_10", drop=3),
+    metric_column("full recall", "full_recall", drop=9),
+    metric_column("precision", "retrieval_precision", drop=1),
+    metric_column("MRR", "mrr", drop=6),
+    metric_column("EM", "answer_em", drop=10),
+    metric_column("F1", "answer_f1"),
     F1_RANK,
-    _metric("contains", "answer_contains", drop=4),
-    _metric("accuracy", "answer_accuracy", drop=14),
-    _metric("faithfulness", "faithfulness", drop=13),
-    _metric("lexical faith.", "lexical_faithfulness", drop=5),
+    metric_column("contains", "answer_contains", drop=4),
+    metric_column("accuracy", "answer_accuracy", drop=14),
+    metric_column("faithfulness", "faithfulness", drop=13),
+    metric_column("lexical faith.", "lexical_faithfulness", drop=5),
     TOKENS,
     _figure(
         "calls", "per_question", "llm_calls_per_question", drop=7, wanted=lambda cell: cell.llm_calls_per_question > 0
