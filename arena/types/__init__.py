@@ -23,6 +23,7 @@ from arena.types.data import (
     Question,
     Scalar,
     Task,
+    grouped,
 )
 from arena.types.evidence import Hit, LaneHit, Retrieval, RetrievalRequest, RetrievalSeconds, ShownDocument
 from arena.types.run import (
@@ -50,7 +51,6 @@ from arena.types.run import (
     Verdict,
     VerdictPart,
     cut_before_speaking,
-    grouped,
     known_count,
     sum_known,
     was_cut,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 Kind = Literal["multi_hop", "single_hop", "summary", "unanswerable"]
 AnswerStyle = Literal["short", "summary"]
@@ -152,3 +152,15 @@ class OfficialGold:
     answers: tuple[str, ...]
     support_idxs: tuple[int, ...]
     answerable: bool
+
+
+Group = TypeVar("Group", bound=Hashable)
+Member = TypeVar("Member")
+
+
+def grouped(pairs: Iterable[tuple[Group, Member]]) -> dict[Group, list[Member]]:
+    """Members by their group; groups and members in the order in which they come."""
+    groups: dict[Group, list[Member]] = {}
+    for group, member in pairs:
+        groups.setdefault(group, []).append(member)
+    return groups

@@ -5,7 +5,7 @@ A `Score` is what one metric says of one question. A `Verdict` is what a judge s
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, TypeVar
 
@@ -197,18 +197,6 @@ def sum_known(amounts: Iterable[Amount | None]) -> Amount | None:
             return None
         total += amount
     return total
-
-
-Group = TypeVar("Group", bound=Hashable)
-Member = TypeVar("Member")
-
-
-def grouped(pairs: Iterable[tuple[Group, Member]]) -> dict[Group, list[Member]]:
-    """Members by their group; groups and members in the order in which they come."""
-    groups: dict[Group, list[Member]] = {}
-    for group, member in pairs:
-        groups.setdefault(group, []).append(member)
-    return groups
 
 
 def _sum_said(counts: Iterable[int | None]) -> int | None:
