@@ -11,7 +11,7 @@ from rich.text import Text
 
 from arena.errors import UnknownNameError
 from experiments.bench.llm import measure_llm, measure_strategies
-from experiments.bench.process import Say, measure_embedding, measure_startup, measure_world
+from experiments.bench.process import Say, apart, measure_embedding, measure_startup, world_figures
 from experiments.bench.retrieval import measure_index, measure_retrieval
 from experiments.bench.runs import measure_report, measure_runner, measure_scoring
 
@@ -19,7 +19,7 @@ _QUICK_SIZES = (5_000, 21_100)
 
 BENCHES: Mapping[str, Callable[[bool, Say], Mapping[str, Any]]] = {
     "startup": lambda quick, say: measure_startup(),
-    "world": lambda quick, say: measure_world(),
+    "world": lambda quick, say: apart(world_figures),
     "embedding": lambda quick, say: measure_embedding(),
     "llm": lambda quick, say: measure_llm(400, 4_000, say=say) if quick else measure_llm(say=say),
     "index": lambda quick, say: measure_index(_QUICK_SIZES, say=say) if quick else measure_index(say=say),

@@ -6,7 +6,6 @@ Both ask the fake model, which takes neither money nor time.
 from __future__ import annotations
 
 import gc
-import json
 import math
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -28,12 +27,20 @@ from arena.protocols import Message, ModelRequest
 from arena.runner import run_one
 from arena.store.paid import open_ledger
 from arena.types import RunRecord
-from experiments.bench.process import WARM_UP, Figures, Say, apart, peak_memory_mb, percentiles_ms
+from experiments.bench.process import (
+    WARM_UP,
+    Figures,
+    Say,
+    apart,
+    efficiency,
+    peak_memory_mb,
+    percentiles_ms,
+    scripted,
+    silent,
+)
 from experiments.execution.contestants import with_model
 from experiments.execution.equipment import fetch_weights
 from experiments.execution.prepare import Prepared, prepare
-from experiments.terminal.progress import Reporter
-from experiments.terminal.tables import Console
 
 CONCURRENCY = 32
 LATENCY_SECONDS = 0.1
@@ -71,9 +78,7 @@ async def _overhead(folder: Path, timed: int) -> Figures:
 
 
 async def _efficiency(folder: Path, calls: int) -> Figures:
-    script = folder / "slow.json"
-    script.write_text(json.dumps({"latency_seconds": LATENCY_SECONDS, "rules": [{"reply": "Oster"}]}), encoding="utf-8")
-    async with _fake(folder, None, script) as model:
+    async with _fake(folder, None, LATENCY_SECONDS) as model:
         await model.complete(_request(-1))  # imports what a first call does
         started = perf_counter()
         async with anyio.create_task_group() as group:
@@ -81,13 +86,7 @@ async def _efficiency(folder: Path, calls: int) -> Figures:
                 group.start_soon(model.complete, _request(number))
         wall = perf_counter() - started
     ideal = math.ceil(calls / CONCURRENCY) * LATENCY_SECONDS
-    return {
-        "calls": calls,
-        "concurrency": CONCURRENCY,
-        "wall_seconds": wall,
-        "ideal_seconds": ideal,
-        "efficiency": ideal / wall,
-    }
+    return {"calls": calls, "concurrency": CONCURRENCY} | efficiency(wall, ideal)
 
 
 def memory_growth(calls: int) -> Figures:
@@ -120,11 +119,9 @@ async def _timings_ms(model: LLMClient, n: int, name: str) -> Figures:
 
 
 @asynccontextmanager
-async def _fake(folder: Path, cache: ReplyCache | None, script: Path | None = None) -> AsyncIterator[LLMClient]:
-    if script is None:
-        script = folder / "quick.json"
-        script.write_text(json.dumps({"rules": [{"reply": "Oster"}]}), encoding="utf-8")
-    settings = LLMSettings(model=f"fake:{script}", concurrency=CONCURRENCY, cache=cache is not None)
+async def _fake(folder: Path, cache: ReplyCache | None, latency_seconds: float = 0.0) -> AsyncIterator[LLMClient]:
+    name = scripted(folder / "script.json", {"reply": "Oster"}, latency_seconds=latency_seconds)
+    settings = LLMSettings(model=name, concurrency=CONCURRENCY, cache=cache is not None)
     budget = Budget()
     with open_ledger(folder / f"{uuid4().hex}.jsonl", "bench") as ledger, budget.written_ahead(ledger.enter):
         async with open_model(settings, weights=_no_weights, cache=cache, budget=budget) as model:
@@ -144,7 +141,7 @@ def _request(number: int) -> ModelRequest:
 CONTESTANTS = ("vanilla", "corrective", "ircot", "self_rag", "self_rag:mode=long:max_depth=2")
 """The last: two beams, two levels, five passages each."""
 
-_SCRIPT = {"rules": [{"when": "Next sentence:", "reply": "Oster lies on the river Tarn."}]}
+_ENDLESS = {"when": "Next sentence:", "reply": "Oster lies on the river Tarn."}
 """A chain of thought that never comes to an answer, so that IRCoT takes all of its steps."""
 
 
@@ -155,17 +152,15 @@ def measure_strategies(questions: int = 30, *, say: Say = lambda line: None) -> 
     which queries became vectors, which depends on the embedding model alone.
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
-        script = Path(folder) / "script.json"
-        script.write_text(json.dumps(_SCRIPT), encoding="utf-8")
         config = RunConfig(
             strategies=CONTESTANTS,
             modes=("hybrid",),
-            llm=LLMSettings(model=f"fake:{script}", max_tokens=64),
+            llm=LLMSettings(model=scripted(Path(folder) / "script.json", _ENDLESS), max_tokens=64),
             sample=SampleConfig(limit=questions, balance="even"),
             concurrency=1,
             mlflow=False,
         )
-        with closing(prepare(config, Reporter(Console(stderr=True), quiet=True))) as prepared:
+        with closing(prepare(config, silent())) as prepared:
             trials = anyio.run(_trials, prepared, say)
     return {"questions": questions, "k": config.retrieval.k, "trials": trials}
 
@@ -173,8 +168,7 @@ def measure_strategies(questions: int = 30, *, say: Say = lambda line: None) -> 
 async def _trials(prepared: Prepared, say: Say) -> list[dict[str, Any]]:
     assert prepared.equipment is not None, "every contestant retrieves"
     trials = []
-    weights = Reporter(Console(stderr=True), quiet=True)
-    async with open_model(prepared.config.llm, weights=lambda name: fetch_weights(name, weights)) as model:
+    async with open_model(prepared.config.llm, weights=lambda name: fetch_weights(name, silent())) as model:
         competing = with_model(prepared.contestants, model)
         for name, contestant in zip(CONTESTANTS, competing, strict=True):
             say(name)

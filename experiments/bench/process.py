@@ -19,7 +19,7 @@ from functools import partial
 from io import StringIO
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from arena.datasets.world import check_world, make_world
 from arena.protocols import SparseVector
 from arena.types import Document
 from experiments.bench.made_up import ModelSize, build_bge_m3
+from experiments.terminal.progress import Reporter
+from experiments.terminal.tables import Console
 from indexing.bm25 import Bm25
 from indexing.build import ensure_index
 from indexing.embedding.bge_m3 import BgeM3Encoder
@@ -35,7 +37,11 @@ from indexing.embedding.cache import CachedEncoder, EmbeddingCache, Kept
 from indexing.embedding.embedder import Encoder, LaneEmbedder
 from indexing.embedding.sentence_transformer import SentenceTransformerEncoder
 
-Figures = dict[str, float | int | str | None]
+T = TypeVar("T")
+
+Figures = dict[str, Any]
+"""Name, with its unit -> a number, a text or None (not measured), or a list of such mappings."""
+
 Say = Callable[[str], None]
 """Hears of each step."""
 
@@ -57,12 +63,7 @@ def timings_ms(ask: Callable[[int], object], n: int, name: str) -> Figures:
     """`NAME_p50_ms` and `NAME_p95_ms` of `ask(0)` to `ask(n - 1)`, after a few that do not count; None if n is 0."""
     for i in range(min(WARM_UP, n)):
         ask(i)
-    taken = []
-    for i in range(n):
-        started = perf_counter()
-        ask(i)
-        taken.append(1e3 * (perf_counter() - started))
-    return percentiles_ms(taken, f"{name}_")
+    return percentiles_ms([1e3 * seconds(partial(ask, i)) for i in range(n)], f"{name}_")
 
 
 def percentiles_ms(taken: Sequence[float], prefix: str = "") -> Figures:
@@ -71,11 +72,33 @@ def percentiles_ms(taken: Sequence[float], prefix: str = "") -> Figures:
     return {f"{prefix}p50_ms": p50, f"{prefix}p95_ms": p95}
 
 
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """What the work gives, and the wall seconds of doing it once."""
+    started = perf_counter()
+    found = work()
+    return found, perf_counter() - started
+
+
 def seconds(work: Callable[[], object]) -> float:
     """Wall seconds of doing it once."""
-    started = perf_counter()
-    work()
-    return perf_counter() - started
+    return timed(work)[1]
+
+
+def efficiency(wall_seconds: float, ideal_seconds: float) -> Figures:
+    """The two, and what share of the measured time the ideal one is."""
+    share = ideal_seconds / wall_seconds
+    return {"wall_seconds": wall_seconds, "ideal_seconds": ideal_seconds, "efficiency": share}
+
+
+def scripted(path: Path, *rules: Mapping[str, str], latency_seconds: float = 0.0) -> str:
+    """The name of a fake model that answers by `rules`, each call in so many seconds. `path`: of its script."""
+    path.write_text(json.dumps({"latency_seconds": latency_seconds, "rules": rules}), encoding="utf-8")
+    return f"fake:{path}"
+
+
+def silent() -> Reporter:
+    """Hears of progress and says nothing."""
+    return Reporter(Console(stderr=True), quiet=True)
 
 
 def peak_memory_mb() -> float:
@@ -110,27 +133,13 @@ def _median_seconds(code: str) -> float:
     return statistics.median(seconds(start) for _ in range(5))
 
 
-def measure_world() -> Figures:
-    """Seconds to make and to check a world of MuSiQue's size, the unsound questions found, and peak memory."""
-    return apart(world_figures)
-
-
 def world_figures() -> Figures:
-    """The figures of `measure_world`, taken in this process."""
-    documents, questions, seed = MUSIQUE, 3_356, 7
-    started = perf_counter()
-    world = make_world(documents, questions, seed)
-    made = perf_counter()
-    violations = len(check_world(world))
-    return {
-        "documents": documents,
-        "questions": questions,
-        "seed": seed,
-        "make_seconds": made - started,
-        "check_seconds": perf_counter() - made,
-        "violations": violations,
-        "peak_memory_mb": peak_memory_mb(),
-    }
+    """Seconds to make and to check a world of MuSiQue's size, the unsound questions found, and peak memory."""
+    size = {"documents": MUSIQUE, "questions": MUSIQUE_QUESTIONS, "seed": 7}
+    world, made = timed(lambda: make_world(*size.values()))
+    violations, checked = timed(lambda: len(check_world(world)))
+    taken = {"make_seconds": made, "check_seconds": checked, "violations": violations}
+    return {**size, **taken, "peak_memory_mb": peak_memory_mb()}
 
 
 BATCH_SIZE = 32
@@ -140,6 +149,7 @@ CORPUS = 2_000  # passages of the index that is built cold and warm
 SLICE = 256
 WIDE = 1024  # dimensions of bge-m3
 MUSIQUE = 21_100  # passages of MuSiQue's corpus
+MUSIQUE_QUESTIONS = 3_356
 MUSIQUE_WORDS = (40, 120)  # of a passage: about as long as MuSiQue's, whose mean is 80
 _SETTINGS = EmbeddingConfig(devices=("cpu",), batch_size=BATCH_SIZE, dtype="float32")
 SYLLABLES = ("ka", "ro", "mi", "ten", "sul", "ver", "lo", "dan", "pri", "eth", "un", "gar")

@@ -8,14 +8,25 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from arena.protocols import Embedding, SparseVector
 from experiments.bench.made_up import DIMENSION, TERMS, queries, slices
-from experiments.bench.process import Figures, Say, apart, peak_memory_mb, timings_ms
+from experiments.bench.process import (
+    MUSIQUE,
+    MUSIQUE_QUESTIONS,
+    Figures,
+    Say,
+    apart,
+    peak_memory_mb,
+    seconds,
+    timed,
+    timings_ms,
+)
 from indexing.engines import ENGINES, Engine
 from indexing.engines.ranking import RRF_K, EngineSettings
 
@@ -53,7 +64,7 @@ def _fill_collection(client: QdrantClient, points: int) -> float:
         vectors_config={"dense": models.VectorParams(size=DIMENSION, distance=models.Distance.COSINE)},
         sparse_vectors_config={"sparse": models.SparseVectorParams(modifier=models.Modifier.IDF)},
     )
-    seconds = 0.0
+    taken = 0.0
     for positions, embedding in slices(points, SEED):
         rows = zip(positions, embedding.dense.tolist(), embedding.sparse, strict=True)
         started = perf_counter()
@@ -64,8 +75,8 @@ def _fill_collection(client: QdrantClient, points: int) -> float:
                 for at, dense, sparse in rows
             ],
         )
-        seconds += perf_counter() - started
-    return seconds
+        taken += perf_counter() - started
+    return taken
 
 
 def _query_collection(client: QdrantClient, asked: Embedding, i: int) -> object:
@@ -99,100 +110,60 @@ SMALL_GROUP = 8  # as many as wait together at the default concurrency
 RECALL_QUERIES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class RetrievalTrial:
-    """What to measure. `engine`: `edge-exact`, `edge-hnsw` or `local-mode`; `queries`: single ones of each mode.
+def run_trial(engine: str, points: int, n: int, batch: int) -> Figures:
+    """The figures of one engine in this process; it leaves out what it does not measure.
 
-    `batch`: hybrid queries asked in large groups, and again in small ones (0 = none).
+    `engine`: `edge-exact`, `edge-hnsw` or `local-mode`. `n`: single queries of each mode. `batch`: hybrid queries asked
+    in large groups, and again in small ones (0 = none).
     """
-
-    engine: str
-    points: int
-    queries: int
-    batch: int
-
-
-def run_trial(fields: Mapping[str, Any]) -> Figures:
-    """The figures of a trial (see `RetrievalTrial`) in this process; it leaves out what it does not measure."""
-    trial = RetrievalTrial(**fields)
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
-        if trial.engine == LOCAL_MODE:
-            figures = measure_local_mode(trial.points, trial.queries)
+        if engine == LOCAL_MODE:
+            figures = measure_local_mode(points, n)
         else:
-            figures = _engine_figures(trial, Path(folder) / "shard")
-    return {"engine": trial.engine, "points": trial.points, **figures, "peak_memory_mb": peak_memory_mb()}
+            figures = _engine_figures(Path(folder) / "shard", engine == "edge-hnsw", points, n, batch)
+    return {"engine": engine, "points": points, **figures, "peak_memory_mb": peak_memory_mb()}
 
 
-def _engine_figures(trial: RetrievalTrial, folder: Path) -> Figures:
-    graph = trial.engine == "edge-hnsw"
+def _engine_figures(folder: Path, graph: bool, points: int, n: int, batch: int) -> Figures:
     settings = EngineSettings("edge", search="hnsw" if graph else "exact")
-    build = _build(folder, trial, settings)
-    started = perf_counter()
-    engine = ENGINES["edge"].load(folder, settings=settings)
-    engine.count()
-    reopen = perf_counter() - started
-    try:
-        asked = queries(trial.points, max(trial.queries, 1), SEED)
-        figures = {**build, "reopen_seconds": reopen}
-        figures |= timings_ms(lambda i: engine.dense(asked.dense[i : i + 1], K), trial.queries, "dense")
-        figures |= timings_ms(lambda i: _hybrid(engine, asked, i, i + 1), trial.queries, "hybrid")
-        if graph and trial.queries:
-            sample = queries(trial.points, RECALL_QUERIES, SEED).dense
-            figures["recall_at_10"] = engine.measure_recall(sample, K)
-        figures |= _batch_figures(engine, trial)
-    finally:
-        engine.close()
+    figures: Figures = {"build_seconds": _build(folder, points, settings)}
+    engine, opened = timed(lambda: ENGINES["edge"].load(folder, settings=settings))
+    with closing(engine):
+        figures["reopen_seconds"] = opened + seconds(engine.count)
+        asked = queries(points, max(n, 1), SEED)
+        figures |= timings_ms(lambda i: engine.dense(asked.dense[i : i + 1], K), n, "dense")
+        figures |= timings_ms(lambda i: _ask_hybrid(engine, asked, i, i + 1), n, "hybrid")
+        if graph and n:
+            figures["recall_at_10"] = engine.measure_recall(queries(points, RECALL_QUERIES, SEED).dense, K)
+        if batch:
+            grouped = queries(points, batch, SEED)
+            figures["batch_queries"] = batch
+            figures["batch_seconds"] = seconds(lambda: _ask_hybrid(engine, grouped, 0, batch, GROUP))
+            small = seconds(lambda: _ask_hybrid(engine, grouped, 0, batch, SMALL_GROUP))
+            figures[f"batch_of_{SMALL_GROUP}_seconds"] = small
     return figures
 
 
-def _build(folder: Path, trial: RetrievalTrial, settings: EngineSettings) -> Figures:
+def _build(folder: Path, points: int, settings: EngineSettings) -> float:
     """Seconds in the engine only: making the vectors does not count, as embedding would not."""
-    started = perf_counter()
-    engine = ENGINES["edge"].create(folder, DIMENSION, settings=settings)
-    store = perf_counter() - started
-    for positions, embedding in slices(trial.points, SEED):
-        started = perf_counter()
-        engine.add(positions, embedding)
-        store += perf_counter() - started
-    started = perf_counter()
-    engine.flush()  # and builds the graph, where there is one
-    engine.close()
-    return {"build_seconds": store + perf_counter() - started}
+    engine, taken = timed(lambda: ENGINES["edge"].create(folder, DIMENSION, settings=settings))
+    for positions, embedding in slices(points, SEED):
+        taken += seconds(partial(engine.add, positions, embedding))
+    return taken + seconds(engine.flush) + seconds(engine.close)  # a flush builds the graph, where there is one
 
 
-def _batch_figures(engine: Engine, trial: RetrievalTrial) -> Figures:
-    if not trial.batch:
-        return {}
-    asked = queries(trial.points, trial.batch, SEED)
-    return {
-        "batch_queries": trial.batch,
-        "batch_seconds": _batch_seconds(engine, asked, GROUP),
-        f"batch_of_{SMALL_GROUP}_seconds": _batch_seconds(engine, asked, SMALL_GROUP),
-    }
-
-
-def _batch_seconds(engine: Engine, asked: Embedding, group: int) -> float:
-    """Seconds until all are answered, `group` in a call."""
-    started = perf_counter()
-    for at in range(0, len(asked.dense), group):
-        _hybrid(engine, asked, at, at + group)
-    return perf_counter() - started
-
-
-def _hybrid(engine: Engine, asked: Embedding, start: int, end: int) -> None:
-    engine.hybrid(asked.dense[start:end], asked.sparse[start:end], depth=DEPTH)
+def _ask_hybrid(engine: Engine, asked: Embedding, start: int, end: int, group: int = 1) -> None:
+    """The queries from `start` to `end`, `group` in a call."""
+    for at in range(start, end, group):
+        engine.hybrid(asked.dense[at : at + group], asked.sparse[at : at + group], depth=DEPTH)
 
 
 SIZES = (5_000, 21_100, 100_000)
-MUSIQUE = 21_100  # passages of MuSiQue's corpus
-MUSIQUE_QUESTIONS = 3_356
 LOCAL_MODE_MOST = MUSIQUE  # points; beyond, one query takes seconds
 LOCAL_MODE_QUERIES = 10
 
 
-def measure_retrieval(
-    points: Sequence[int] = SIZES, *, queries: int = 100, say: Say = lambda line: None
-) -> dict[str, Any]:
+def measure_retrieval(points: Sequence[int] = SIZES, *, queries: int = 100, say: Say = lambda line: None) -> Figures:
     """Figures of every engine at every size, and what follows from them.
 
     `queries`: single queries of each mode per trial (local mode gets 10 of them). As many hybrid ones as MuSiQue has
@@ -212,45 +183,32 @@ def measure_retrieval(
             asked = min(queries, LOCAL_MODE_QUERIES) if engine == LOCAL_MODE else queries
             batch = MUSIQUE_QUESTIONS if engine == "edge-exact" and size == MUSIQUE else 0
             say(f"{engine} with {size:,} points")
-            trials.append(apart(run_trial, asdict(RetrievalTrial(engine, size, asked, batch))))
+            trials.append(apart(run_trial, engine, size, asked, batch))
+    p50s = {
+        mode: {(one["engine"], one["points"]): one[f"{mode}_p50_ms"] for one in trials} for mode in ("dense", "hybrid")
+    }
     return {
         "settings": {**SETTINGS, "queries": queries, "batch": MUSIQUE_QUESTIONS},
         "trials": trials,
-        "times_faster_than_local_mode": _ratios(trials),
-        "growth": _growth(trials),
+        "times_faster_than_local_mode": _ratios(p50s["hybrid"]),
+        "growth": _growth(p50s),
     }
 
 
-def _ratios(trials: Sequence[Figures]) -> Figures:
-    p50 = {(figures["engine"], figures["points"]): figures["hybrid_p50_ms"] for figures in trials}
-    return {
-        str(size): _over(p50[LOCAL_MODE, size], p50["edge-exact", size]) for engine, size in p50 if engine == LOCAL_MODE
-    }
+def _ratios(hybrid: Mapping[tuple[str, int], float]) -> Figures:
+    return {str(size): hybrid[one, size] / hybrid["edge-exact", size] for one, size in hybrid if one == LOCAL_MODE}
 
 
-def _growth(trials: Sequence[Figures]) -> Figures:
-    smallest, largest = (
-        [figures for figures in trials if figures["points"] == size]
-        for size in (min(_sizes(trials)), max(_sizes(trials)))
-    )
-    before = {figures["engine"]: figures for figures in smallest}
-    growth: Figures = {"points": _over(max(_sizes(trials)), min(_sizes(trials)))}
-    for figures in largest:
-        engine = figures["engine"]
-        for mode in ("dense", "hybrid"):
-            growth[f"{engine} {mode}"] = _over(figures[f"{mode}_p50_ms"], before[engine][f"{mode}_p50_ms"])
+def _growth(p50s: Mapping[str, Mapping[tuple[str, int], float]]) -> Figures:
+    sizes = [size for p50 in p50s.values() for _, size in p50]
+    least, most = min(sizes), max(sizes)
+    growth: Figures = {"points": most / least}
+    for mode, p50 in p50s.items():
+        growth |= {f"{one} {mode}": p50[one, most] / p50[one, least] for one, size in p50 if size == most}
     return growth
 
 
-def _sizes(trials: Sequence[Figures]) -> list[int]:
-    return [size for figures in trials if isinstance(size := figures["points"], int)]
-
-
-def _over(value: float | int | str | None, base: float | int | str | None) -> float | None:
-    return value / base if isinstance(value, int | float) and isinstance(base, int | float) else None
-
-
-def measure_index(points: Sequence[int] = SIZES, *, say: Say = lambda line: None) -> dict[str, Any]:
+def measure_index(points: Sequence[int] = SIZES, *, say: Say = lambda line: None) -> Figures:
     """Build and reopen seconds and peak memory of each engine at each size, each in a process of its own.
 
     `say` hears of each trial before it starts. On two idle cores the defaults take some 6 minutes, most of it
@@ -260,5 +218,5 @@ def measure_index(points: Sequence[int] = SIZES, *, say: Say = lambda line: None
     for size in points:
         for engine in EDGE:
             say(f"{engine} with {size:,} points")
-            trials.append(apart(run_trial, asdict(RetrievalTrial(engine, size, 0, 0))))
+            trials.append(apart(run_trial, engine, size, 0, 0))
     return {"settings": SETTINGS, "trials": trials}

@@ -27,13 +27,22 @@ from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
 from arena.store.journal import RECORD_LINES, encode, entries
 from arena.types import Cell, Dataset, RunRecord
 from experiments.bench.made_up import synthetic_records, synthetic_world
-from experiments.bench.process import Figures, Say, apart, peak_memory_mb, seconds
+from experiments.bench.process import (
+    MUSIQUE_QUESTIONS,
+    Figures,
+    Say,
+    apart,
+    efficiency,
+    peak_memory_mb,
+    scripted,
+    seconds,
+    silent,
+    timed,
+)
 from experiments.execution.asking import complete
 from experiments.execution.manifest import new_manifest
 from experiments.execution.prepare import Prepared, prepare
 from experiments.execution.scoring import board_of, conclude_run, open_past_run, score_run, write_conclusion
-from experiments.terminal.progress import Reporter
-from experiments.terminal.tables import Console
 from experiments.views.report import write_report
 
 _CELLS = 12
@@ -73,25 +82,16 @@ def _write_journal(folder: Path, records: Iterable[RunRecord]) -> dict[str, Cell
 def scan(folder: str) -> Figures:
     """What `measure_resume` says of one run, in this process."""
     store = RunStore(Path(folder))
-    started = perf_counter()
     with store.records_path.open("rb") as file:
-        lines = sum(1 for _ in file)
-    raw = perf_counter() - started
+        lines, raw = timed(lambda: sum(1 for _ in file))
     started = perf_counter()
     done = store.done()
     with store.writing():
         resumed = perf_counter() - started
-    assert len(done) == lines
-    started = perf_counter()
-    read = sum(1 for _ in entries(store.records_path, RECORD_LINES))
-    streamed = perf_counter() - started
-    assert read == lines
-    return {
-        "raw_read_seconds": raw,
-        "resume_seconds": resumed,
-        "stream_seconds": streamed,
-        "peak_memory_mb": peak_memory_mb(),
-    }
+    read, streamed = timed(lambda: sum(1 for _ in entries(store.records_path, RECORD_LINES)))
+    assert len(done) == read == lines
+    taken: Figures = {"raw_read_seconds": raw, "resume_seconds": resumed, "stream_seconds": streamed}
+    return taken | {"peak_memory_mb": peak_memory_mb()}
 
 
 DATASET = "world:1920:7"
@@ -145,32 +145,27 @@ def _efficiency(base: RunConfig, say: Say) -> Figures:
         answers = len(plan_keys(prepared.contestants))
         say(f"{answers} answers with calls of {1e3 * LATENCY_SECONDS:.0f} ms, {SLOW} at once")
         wall = _seconds(prepared, "slow")
-    ideal = answers * LATENCY_SECONDS / SLOW
-    return {"slow_concurrency": SLOW, "wall_seconds": wall, "ideal_seconds": ideal, "efficiency": ideal / wall}
+    return {"slow_concurrency": SLOW} | efficiency(wall, answers * LATENCY_SECONDS / SLOW)
 
 
 def _prepared(base: RunConfig, concurrency: int, latency_seconds: float) -> Prepared:
     script = base.runs_dir / f"script{concurrency}.json"
-    script.write_text(json.dumps({"latency_seconds": latency_seconds, "rules": [{"reply": "Oster"}]}))
-    llm = LLMSettings(model=f"fake:{script}", concurrency=concurrency)
-    return prepare(base.model_copy(update={"llm": llm, "concurrency": concurrency}), _silent())
+    model = scripted(script, {"reply": "Oster"}, latency_seconds=latency_seconds)
+    llm = LLMSettings(model=model, concurrency=concurrency)
+    return prepare(base.model_copy(update={"llm": llm, "concurrency": concurrency}), silent())
 
 
 def _seconds(prepared: Prepared, run_id: str) -> float:
     """Seconds from before the model is opened until every answer is on disk."""
     store = RunStore(prepared.config.runs_dir / run_id)
     manifest = new_manifest(prepared, _STARTED)
-    return seconds(lambda: complete(prepared, store, lambda: store.creating(manifest, prepared.plan), _silent()))
-
-
-def _silent() -> Reporter:
-    return Reporter(Console(stderr=True), quiet=True)
+    return seconds(lambda: complete(prepared, store, lambda: store.creating(manifest, prepared.plan), silent()))
 
 
 RESAMPLES = 10_000
 
 
-def measure_scoring(questions: int = 3_356, *, say: Say = lambda line: None) -> Figures:
+def measure_scoring(questions: int = MUSIQUE_QUESTIONS, *, say: Say = lambda line: None) -> Figures:
     """Seconds and peak memory of scoring twelve cells on `questions` questions, in a process of its own.
 
     `read_seconds` is reading the journal alone, which is read again inside `score_seconds`: all deterministic metrics,
@@ -191,21 +186,12 @@ def scoring_figures(folder: str, questions: int) -> Figures:
     dataset, config = synthetic_world(questions), RunConfig()
     figures: Figures = {"before_mb": peak_memory_mb()}
     run = open_past_run(RunStore.open(Path(folder)), dataset, config)
-    started = perf_counter()
-    figures["records"] = sum(1 for _ in run.store.records())
-    figures["read_seconds"] = _lap(started)
-    started = perf_counter()
-    table = score_run(run)
-    figures["score_seconds"], figures["score_peak_mb"] = _lap(started), peak_memory_mb()
-    started = perf_counter()
-    board = board_of(run, table)
-    figures["leaderboard_seconds"] = _lap(started)
-    started = perf_counter()
-    write_conclusion(run.store, table, board)
-    figures["write_seconds"] = _lap(started)
-    figures |= _comparing(table, dataset)
-    figures["peak_memory_mb"] = peak_memory_mb()
-    return figures
+    figures["records"], figures["read_seconds"] = timed(lambda: sum(1 for _ in run.store.records()))
+    table, figures["score_seconds"] = timed(lambda: score_run(run))
+    figures["score_peak_mb"] = peak_memory_mb()
+    board, figures["leaderboard_seconds"] = timed(lambda: board_of(run, table))
+    figures["write_seconds"] = seconds(lambda: write_conclusion(run.store, table, board))
+    return figures | _comparing(table, dataset) | {"peak_memory_mb": peak_memory_mb()}
 
 
 def _comparing(table: ScoreTable, dataset: Dataset) -> Figures:
@@ -241,11 +227,7 @@ def made_up_run(folder: Path, questions: int) -> RunStore:
     return store
 
 
-def _lap(started: float) -> float:
-    return perf_counter() - started
-
-
-def measure_report(questions: int = 3_356, *, say: Say = lambda line: None) -> Figures:
+def measure_report(questions: int = MUSIQUE_QUESTIONS, *, say: Say = lambda line: None) -> Figures:
     """Seconds, peak memory and size of the page of twelve cells on `questions` questions, in a process of its own.
 
     The run is scored before, and its data are at hand: both are measured by other benchmarks.
@@ -254,7 +236,7 @@ def measure_report(questions: int = 3_356, *, say: Say = lambda line: None) -> F
         say(f"a run of {questions:,} questions in twelve cells")
         store = made_up_run(Path(folder) / "run", questions)
         say("scoring it")
-        conclude_run(store, _silent(), dataset=synthetic_world(questions), config=RunConfig())
+        conclude_run(store, silent(), dataset=synthetic_world(questions), config=RunConfig())
         say("writing its page")
         return {"questions": questions, **apart(report_figures, str(store.folder), questions)}
 
@@ -263,9 +245,5 @@ def report_figures(folder: str, questions: int) -> Figures:
     """The figures of `measure_report`, of the run in `folder`, taken in this process."""
     dataset = synthetic_world(questions)
     figures: Figures = {"before_mb": peak_memory_mb()}
-    started = perf_counter()
-    page = write_report(Path(folder), None, _silent(), dataset=dataset)
-    figures["report_seconds"] = perf_counter() - started
-    figures["page_mb"] = page.stat().st_size / 1e6
-    figures["peak_memory_mb"] = peak_memory_mb()
-    return figures
+    page, figures["report_seconds"] = timed(lambda: write_report(Path(folder), None, silent(), dataset=dataset))
+    return figures | {"page_mb": page.stat().st_size / 1e6, "peak_memory_mb": peak_memory_mb()}
