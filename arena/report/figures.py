@@ -102,9 +102,9 @@ def seconds_text(cell: CellSummary) -> str:
     return f"{figure} ({cell.n_failed} failed)" if cell.n_failed else figure
 
 
-def count_text(count: int | None) -> str:
-    """A whole number, thousands parted."""
-    return UNDEFINED if count is None else f"{count:,}"
+def count_text(count: float | None) -> str:
+    """A whole number, or the nearest one, thousands parted."""
+    return UNDEFINED if count is None else f"{count:,.0f}"
 
 
 def per_question_text(amount: float | None) -> str:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from arena.leaderboard.cells import price_source
 from arena.llm.providers import is_fake
-from arena.report.figures import UNDEFINED, usd_text
+from arena.report.figures import count_text, usd_text
 from arena.report.names import name_of, names_of
 from arena.types import sum_known
 from experiments.execution.budget import sample_size_note
@@ -185,4 +185,4 @@ def _from(one: Expectation) -> str:
 def _texts(of: Figures) -> tuple[str, ...]:
     counts = (of.calls, of.input_tokens, of.output_tokens)
     money = (of.usd, of.usd_with_full_replies)
-    return (*(UNDEFINED if n is None else f"{n:,.0f}" for n in counts), *(usd_text(usd) for usd in money))
+    return (*map(count_text, counts), *(usd_text(usd) for usd in money))

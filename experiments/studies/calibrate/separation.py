@@ -322,27 +322,20 @@ class Reranked:
         return max((score for score, one in zip(self.scores, self.doc_ids, strict=True) if one in gold), default=None)
 
 
-def reranked(
-    records: Sequence[RunRecord],
-    kinds: Mapping[str, Kind],
-    texts: Mapping[str, str],
-    gold: Mapping[str, Gold],
-    documents: Mapping[str, Document],
-) -> list[Reranked]:
-    """The retrieval of every record that asked for the question itself; others say nothing of it.
-
-    `kinds`, `texts`: of each question by id.
-    """
+def reranked(run: DevRun, cell: Cell) -> list[Reranked]:
+    """The retrieval of every record of a cell that asked for the question itself; others say nothing of it."""
+    documents = {one.doc_id: one for one in run.past.dataset.documents}
     found = []
-    for record in records:
-        first = next((one for one in record.retrievals if one.request.query == texts[record.question_id]), None)
+    for record in run.of(cell):
+        question = run.questions[record.question_id]
+        first = next((one for one in record.retrievals if one.request.query == question.text), None)
         passages = (*first.hits, *first.dropped)[: first.request.k] if first else ()
         if passages:
             found.append(
                 Reranked(
                     record.question_id,
-                    kinds[record.question_id],
-                    gold[record.question_id],
+                    question.kind,
+                    run.gold[record.question_id],
                     tuple(hit.score for hit in passages),
                     tuple(hit.doc_id for hit in passages),
                     tuple(_words(hit, documents) for hit in passages),

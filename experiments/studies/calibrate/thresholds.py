@@ -84,12 +84,8 @@ def calibrate_rerank(run: DevRun) -> TargetCalibration:
 
 def _asked(run: DevRun) -> tuple[Cell, list[Reranked]]:
     """The reranked cell that asked the index for the most questions as they stand, the first of equals."""
-    questions = run.questions
-    kinds = {one.question_id: one.kind for one in questions.values()}
-    texts = {one.question_id: one.text for one in questions.values()}
-    documents = {one.doc_id: one for one in run.past.dataset.documents}
     cells = [one for one in run.cells if reranks(one.retrieval_mode) and "reranker" in one.params]
-    found = [(cell, reranked(run.of(cell), kinds, texts, run.gold, documents)) for cell in cells]
+    found = [(cell, reranked(run, cell)) for cell in cells]
     if not any(asked for _, asked in found):
         raise ConfigError(f"run {run.past.store.run_id!r} has no retrieval of mode hybrid_rerank: make one with {_HOW}")
     return max(found, key=lambda one: len(one[1]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from arena.errors import ConfigError
-from arena.report.figures import UNDEFINED, metric_text, usd_text
+from arena.report.figures import count_text, metric_text, usd_text
 from arena.report.text import Part, Rows, print_parts
 from arena.store import FINISHED
 from arena.types import sum_known
@@ -220,19 +220,16 @@ def _per_question(expected: Expectation) -> Mapping[Unit, float | None]:
 
 def _expected_parts(expected: ExpectedBudget) -> Iterator[Part]:
     rows = [
-        (one.contestant, one.part, str(one.runs), str(one.questions), _count(one.calls), _count(one.tokens),
+        (one.contestant, one.part, str(one.runs), str(one.questions), count_text(one.calls), count_text(one.tokens),
          usd_text(one.usd))
         for one in expected.bounds
     ]  # fmt: skip
     yield Rows(("contestant", "part", "runs", "questions", "calls", "tokens", "USD"), tuple(rows), 2)
+    target = f"{count_text(expected.target)} {expected.unit}"
     sums = [sum_known(getattr(one, name) for one in expected.bounds) for name in ("calls", "tokens", "usd")]
+    most = f"{count_text(sums[0])} calls, {count_text(sums[1])} tokens, USD {usd_text(sums[2])}"
     yield (
-        f"At most, if every pilot spends the target of {_count(expected.target)} {expected.unit} per question and all "
-        f"{MAX_PILOTS} are needed: {_count(sums[0])} calls, {_count(sums[1])} tokens, USD {usd_text(sums[2])}. Judging "
-        "and controls come on top."
+        f"At most, if every pilot spends the target of {target} per question and all {MAX_PILOTS} are needed: {most}. "
+        "Judging and controls come on top."
     )
     yield "Replies that were paid for are kept and never paid for twice. Nothing was spent, and no folder was made."
-
-
-def _count(amount: float | None) -> str:
-    return UNDEFINED if amount is None else f"{amount:,.0f}"

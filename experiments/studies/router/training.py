@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,37 +35,6 @@ from indexing.routing.routers import (
 from strategies.adaptive import LABELS
 
 Shares = NDArray[np.float64]
-
-
-class Trained(Protocol):
-    """A router as it came out of training."""
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """What is worth recording of the training, as JSON values."""
-        ...
-
-    def probabilities(self, texts: Sequence[str]) -> Shares:
-        """(n, 3), rows sum 1: of the labels A, B and C for each question."""
-        ...
-
-    def save(self, folder: Path) -> None:
-        """Write the weights into a folder that exists. Raises `OSError`."""
-        ...
-
-
-class Trainer(Protocol):
-    """Trains routers of one kind. The same examples give the same router."""
-
-    @property
-    def kind(self) -> RouterKind: ...
-
-    @property
-    def embedder(self) -> Mapping[str, str | int] | None:
-        """What can change a question's vector; None where none is read."""
-        ...
-
-    def fit(self, examples: Sequence[Example]) -> Trained: ...
 
 
 PENALTY = 1.0
@@ -92,32 +61,32 @@ class QuestionVectors:
 
 @dataclass(frozen=True, slots=True)
 class LightTrained:
-    """A `Trained` regression."""
+    """A trained regression. `facts`: what is worth recording of its training, as JSON values."""
 
     weights: LightWeights
     vectors: QuestionVectors
     facts: Mapping[str, Any]
 
     def probabilities(self, texts: Sequence[str]) -> Shares:
+        """(n, 3), rows sum 1: of the labels A, B and C for each question."""
         return self.weights.probabilities(self.vectors.of(texts), texts)
 
     def save(self, folder: Path) -> None:
+        """Write the weights into a folder that exists. Raises `OSError`."""
         self.weights.save(folder)
 
 
 class LightTrainer:
-    """A `Trainer` of scikit-learn's `LogisticRegression`, whose solution is unique: there is nothing to seed."""
+    """Trains scikit-learn's `LogisticRegression`, whose solution is unique: there is nothing to seed.
+
+    `embedder`: what can change a question's vector.
+    """
+
+    kind: ClassVar[RouterKind] = "light"
 
     def __init__(self, embedder: Embedder) -> None:
         self._vectors = QuestionVectors(embedder)
-
-    @property
-    def kind(self) -> RouterKind:
-        return "light"
-
-    @property
-    def embedder(self) -> Mapping[str, str | int]:
-        return query_identity(self._vectors.embedder.identity)
+        self.embedder = query_identity(embedder.identity)
 
     def fit(self, examples: Sequence[Example]) -> LightTrained:
         """A label that no example has gets probability 0."""
@@ -166,7 +135,7 @@ class Tuning:
 
 @dataclass(frozen=True, slots=True)
 class T5Trained:
-    """A `Trained` T5."""
+    """A trained T5. Its parts are as those of `LightTrained`."""
 
     model: Any
     tokenizer: Any
@@ -181,7 +150,10 @@ class T5Trained:
 
 
 class T5Trainer:
-    """A `Trainer` of the T5 in a folder, of any size."""
+    """Trains the T5 in a folder, of any size. The same examples give the same router."""
+
+    kind: ClassVar[RouterKind] = "t5"
+    embedder: ClassVar[None] = None
 
     def __init__(
         self,
@@ -198,14 +170,6 @@ class T5Trainer:
         self._name = folder.resolve().name
         self._tuning, self._seed, self._say = tuning, seed, say
         self._device = chosen_devices(devices)[0]
-
-    @property
-    def kind(self) -> RouterKind:
-        return "t5"
-
-    @property
-    def embedder(self) -> None:
-        return None
 
     def fit(self, examples: Sequence[Example]) -> T5Trained:
         """The weights of the epoch that labels the questions set aside best; of equal ones, the surest.
@@ -286,3 +250,7 @@ class T5Trainer:
 
 def _shares(model: Any, tokenizer: Any, texts: Sequence[str]) -> Shares:
     return np.array(letter_probabilities(model, tokenizer, letter_ids(tokenizer, LABELS), texts), dtype=np.float64)
+
+
+Trained = LightTrained | T5Trained
+Trainer = LightTrainer | T5Trainer

@@ -9,6 +9,7 @@ from typing import Any
 
 from arena.report.figures import (
     UNDEFINED,
+    count_text,
     metric_text,
     p_text,
     second_text,
@@ -254,8 +255,8 @@ def _expected_parts(expected: tuple[ExpectedPoint, ...]) -> Iterator[Part]:
             cell.name,
             f"{cell.n_questions:,}",
             cell.source,
-            _count(cell.calls),
-            _count(cell.tokens),
+            count_text(cell.calls),
+            count_text(cell.tokens),
             usd_text(cell.usd),
         )
         for one in expected
@@ -282,17 +283,13 @@ def _expected_points(expected: tuple[ExpectedPoint, ...]) -> Rows:
             one.point.label,
             f"{len(one.cells):,}",
             f"{sum(cell.source == ASKED for cell in one.cells):,}",
-            _count(sum_known(cell.calls for cell in one.cells)),
-            _count(sum_known(cell.tokens for cell in one.cells)),
+            count_text(sum_known(cell.calls for cell in one.cells)),
+            count_text(sum_known(cell.tokens for cell in one.cells)),
             usd_text(one.usd),
         )
         for one in expected
     )
     return Rows(("point", "cells", "asked", "calls", "tokens", "USD"), rows, 1)
-
-
-def _count(number: float | None) -> str:
-    return UNDEFINED if number is None else f"{number:,.0f}"
 
 
 def _value(value: object) -> str:
