@@ -53,7 +53,8 @@ def sweep(
     Exit code 3: at some point more questions failed than its `max_failure_share`.
     """
     from experiments.cli.run import TOO_MANY_FAILURES
-    from experiments.studies.sweep.sweep import print_sweep, run_sweep
+    from experiments.studies.sweep.output import print_sweep
+    from experiments.studies.sweep.sweep import run_sweep
 
     swept = run_sweep(config, new_reporter(quiet=json), dry_run=dry_run)
     print_sweep(swept, Console(), json=json)

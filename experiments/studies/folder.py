@@ -87,6 +87,12 @@ class StudyFolder:
         with RunLock(self.path).held():
             yield
 
+    def write(self, summary: Mapping[str, Any], derived: Mapping[str, str] | None = None) -> None:
+        """Write the files that are `derived`, name -> text, and then the one that says what the folder is."""
+        for name, text in (derived or {}).items():
+            replace_text(self.path / name, text)
+        replace_json(self.path / self.summary, summary)
+
 
 class EqualFolder(StudyFolder):
     """The folder of an equal-budget comparison, made under the settings of one fingerprint."""
@@ -116,12 +122,6 @@ class EqualFolder(StudyFolder):
                 f"them, or {self.instead}"
             )
 
-    def write(self, summary: Mapping[str, Any], comparison: Mapping[str, Any] | None = None) -> None:
-        """Write equal_budget.json and, where given, comparison.json."""
-        if comparison is not None:
-            replace_json(self.path / COMPARISON, comparison)
-        replace_json(self.path / EQUAL_BUDGET, summary)
-
 
 class SweepFolder(StudyFolder):
     """The folder of one sweep."""
@@ -136,11 +136,3 @@ class SweepFolder(StudyFolder):
     def has(self, point: str) -> bool:
         """Whether the run of a point was begun."""
         return (self.path / point / MANIFEST).is_file()
-
-    def write(self, summary: Mapping[str, Any], table: str | None = None, picture: str | None = None) -> None:
-        """Write sweep.json and, where given, sweep.csv and curves.svg."""
-        if table is not None:
-            replace_text(self.path / TABLE, table)
-        if picture is not None:
-            replace_text(self.path / PICTURE, picture)
-        replace_json(self.path / SWEEP, summary)

@@ -17,6 +17,7 @@ from arena.errors import ConfigError
 from arena.leaderboard.build import Leaderboard
 from arena.leaderboard.cells import CellSummary
 from arena.store import FINISHED, RUNNING
+from arena.store.files import replace_json
 from experiments.execution.contestants import read_entries
 from experiments.execution.start import too_many_failed
 from experiments.studies.compare.compare import Compared, compare_runs
@@ -24,7 +25,7 @@ from experiments.studies.compare.table import compared_fields
 from experiments.studies.equalize.contestants import EqualizedEntry, StartList, Unit, spent, start_list
 from experiments.studies.equalize.runs import Achieved, ComparisonRuns, Pilots, Runs, Settled, WarnsOnce, pilot_sample
 from experiments.studies.equalize.search import SpendingPoint
-from experiments.studies.folder import EqualFolder, named_after
+from experiments.studies.folder import COMPARISON, EqualFolder, named_after
 from experiments.terminal.progress import Reporter
 
 SCHEMA_VERSION = 1
@@ -210,7 +211,8 @@ def equalize(request: EqualizeRequest, reporter: Reporter, quiet: WarnsOnce) -> 
             tuple(pilots.trace),
             any(too_many_failed(board.cells, config.max_failure_share) for board in boards),
         )
-        folder.write(equalized_fields(found, FINISHED), compared_fields(compared))
+        replace_json(folder.path / COMPARISON, compared_fields(compared))
+        folder.write(equalized_fields(found, FINISHED))
     return found
 
 

@@ -240,8 +240,10 @@ def find_points(swept: SweptConfig, folder: Path) -> Points:
             invalid[label] = error
             continue
         valid |= setting.keys()
-        point = _point(swept, setting, label, config, folder)
-        found.setdefault(_canonical(point.values), point)
+        name = _name(setting)
+        values = {factor: _plain(value_of(config, factor)) for factor in swept.sweep.factors}
+        placed = config.model_copy(update={"runs_dir": folder, "run_id": name})
+        found.setdefault(_canonical(values), SweepPoint(name, label, values, placed))
     if not found or not valid >= swept.sweep.factors.keys():
         raise next(iter(invalid.values()))
     skipped = tuple(
@@ -347,13 +349,6 @@ def _section(value: Any) -> dict[str, Any] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
-
-
-def _point(swept: SweptConfig, setting: Setting, label: str, config: RunConfig, folder: Path) -> SweepPoint:
-    name = _name(setting)
-    placed = config.model_copy(update={"runs_dir": folder, "run_id": name})
-    values = {factor: _plain(value_of(config, factor)) for factor in swept.sweep.factors}
-    return SweepPoint(name, label, values, placed)
 
 
 def _name(setting: Setting) -> str:

@@ -149,38 +149,30 @@ TOKENS = "tokens"
 """Name of the column of input and output tokens."""
 
 
-def question_values(store: RunStore, metrics: tuple[str, ...]) -> dict[tuple[str, str], tuple[Ids, Values]]:
-    """(Cell key, metric or `TOKENS`) -> ids of the questions, sorted, and a value for each, NaN = none."""
-    scores = store.read_table(SCORES, ["cell", "question_id", "metric", "value"])
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    columns = (scores[name] for name in ("cell", "question_id", "metric", "value"))
-    for cell, question_id, metric, value in zip(*columns, strict=True):
-        if metric in metrics:
-            found.setdefault((cell, metric), {})[question_id] = np.nan if value is None else value
-    found |= _tokens_per_question(store)
-    return {key: _sorted(values) for key, values in found.items()}
-
-
-def _tokens_per_question(store: RunStore) -> dict[tuple[str, str], dict[str, float]]:
-    asked = store.read_table(QUESTIONS, ["cell", "question_id", "input_tokens", "output_tokens"])
-    columns = (asked[name] for name in ("cell", "question_id", "input_tokens", "output_tokens"))
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    for cell, question_id, read, written in zip(*columns, strict=True):
-        spent = np.nan if read is None or written is None else float(read + written)
-        found.setdefault((cell, TOKENS), {})[question_id] = spent
-    return found
-
-
-def _sorted(values: Mapping[str, float]) -> tuple[Ids, Values]:
-    ids = tuple(sorted(values))
-    return ids, np.array([values[one] for one in ids], dtype=np.float64)
-
-
 QUALITY = ("retrieval_recall", "retrieval_precision", "full_recall", "mrr", "answer_f1")
 """Metrics of which a curve is drawn, beside tokens; more of each is better."""
 
+
+def question_values(store: RunStore) -> dict[tuple[str, str], tuple[Ids, Values]]:
+    """(Cell key, metric of QUALITY or `TOKENS`) -> ids of the questions, sorted, and a value for each, NaN = none."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    scores = store.read_table(SCORES, ["cell", "metric", "question_id", "value"])
+    for cell, metric, question_id, value in zip(*scores.values(), strict=True):
+        if metric in QUALITY:
+            found.setdefault((cell, metric), {})[question_id] = np.nan if value is None else value
+    asked = store.read_table(QUESTIONS, ["cell", "question_id", "input_tokens", "output_tokens"])
+    for cell, question_id, read, written in zip(*asked.values(), strict=True):
+        spent = np.nan if read is None or written is None else float(read + written)
+        found.setdefault((cell, TOKENS), {})[question_id] = spent
+    ordered = {key: sorted(values.items()) for key, values in found.items()}
+    return {
+        key: (tuple(one for one, _ in pairs), np.array([value for _, value in pairs], dtype=np.float64))
+        for key, pairs in ordered.items()
+    }
+
+
 PointValues = Mapping[str, Mapping[tuple[str, str], tuple[Ids, Values]]]
-"""Point's name -> what `values.question_values` gives."""
+"""Point's name -> what `question_values` gives."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,6 @@ from experiments.studies.sweep.config import (
     sweep_fingerprint,
 )
 from experiments.studies.sweep.curves import (
-    QUALITY,
     Curve,
     SweepRow,
     csv_text,
@@ -37,12 +36,10 @@ from experiments.studies.sweep.curves import (
     rows_of,
     versions_text,
 )
-from experiments.studies.sweep.output import Sweep, print_sweep, summary_of
+from experiments.studies.sweep.output import Sweep, summary_of
 from experiments.studies.sweep.picture import curves_svg
 from experiments.studies.sweep.run import expect_points, run_point
 from experiments.terminal.progress import Reporter
-
-__all__ = ["Sweep", "print_sweep", "run_sweep"]
 
 
 def run_sweep(config: Path, reporter: Reporter, *, dry_run: bool) -> Sweep:
@@ -76,8 +73,8 @@ def run_sweep(config: Path, reporter: Reporter, *, dry_run: bool) -> Sweep:
         rows = _run(swept, folder, order, reporter)
         done = replace(sweep, rows=tuple(row for point in points.points for row in rows[point.name]))
         done = replace(done, curves=tuple(_curves(done, folder)))
-        picture = curves_svg(done.curves) if done.curves else None
-        folder.write(summary_of(done, status=FINISHED), csv_text(done.rows), picture)
+        picture = {PICTURE: curves_svg(done.curves)} if done.curves else {}
+        folder.write(summary_of(done, status=FINISHED), {TABLE: csv_text(done.rows)} | picture)
     if copied:
         done = replace(done, mlflow=track_rows(folder, done.fingerprint, done.rows, reporter))
     return done
@@ -113,7 +110,7 @@ def _curves(sweep: Sweep, folder: SweepFolder) -> list[Curve]:
     points = sweep.points.points
     names = dict.fromkeys(point.config.dataset for point in points)
     questions = [one for name in names for one in load_dataset(name).questions]
-    values = {point.name: question_values(folder.store(point.name), QUALITY) for point in points}
+    values = {point.name: question_values(folder.store(point.name)) for point in points}
     seed = points[0].config.seed
     return curves_of(sweep.rows, values, QuestionResamples(questions, seed), seed)
 
