@@ -32,6 +32,9 @@ from experiments.studies.strategies.labels import answered_right, silver_labels
 from strategies.adaptive import LABELS, Label
 from strategies.adaptive.graph import preferred
 
+SETTING, GAIN = "strategy_params.adaptive.cost_bias", "gain over 0"
+_CRITERION = "largest balanced accuracy against the silver labels; of equal ones the smallest, 0 being the paper's"
+
 MOST = 100.0
 """The largest bias that the strategy takes."""
 
@@ -64,20 +67,6 @@ class BiasCurve:
         return np.asarray(np.mean(shares, axis=0), dtype=np.float64)
 
 
-@dataclass(frozen=True, slots=True)
-class BestBias:
-    """The bias with the largest balanced accuracy, the smallest of equal ones, and 95 % percentile intervals.
-
-    `gain`: over no bias, less the optimism of choosing and measuring on the same questions.
-    """
-
-    bias: float
-    low: float
-    high: float
-    balanced_accuracy: Interval
-    gain: Interval
-
-
 def bias_curve(shares: Sequence[Mapping[str, float]], silver: Sequence[Label]) -> BiasCurve:
     """Over 0 and biases between those at which some question's label changes, at most 80 of them."""
     turns = np.unique([turn for one in shares for turn in _turns(one)])
@@ -89,8 +78,11 @@ def bias_curve(shares: Sequence[Mapping[str, float]], silver: Sequence[Label]) -
     return BiasCurve(biases, labels, tuple(silver))
 
 
-def best_bias(curve: BiasCurve, resamples: Resamples) -> BestBias:
-    """Choose, and see in the resamples how sure that is."""
+def best_bias(curve: BiasCurve, resamples: Resamples) -> Chosen:
+    """The bias with the largest balanced accuracy, the smallest of equal ones, and 95 % percentile intervals.
+
+    Of its measures `GAIN` is that over no bias, less the optimism of choosing and measuring on the same questions.
+    """
     whole, drawn = curve.balanced_accuracy(), curve.balanced_accuracy(resamples)
     place, places = int(_best(whole)), _best(drawn)
     rows = np.arange(len(places))
@@ -99,13 +91,12 @@ def best_bias(curve: BiasCurve, resamples: Resamples) -> BestBias:
     low, high = np.quantile(places, [0.025, 0.975], method="inverted_cdf").astype(int)
     of_accuracy = np.quantile(drawn[:, place], [0.025, 0.975])
     of_gain = np.quantile(gains[:, place], [0.025, 0.975]) - optimism
-    return BestBias(
-        float(curve.biases[place]),
-        float(curve.biases[low]),
-        float(curve.biases[high]),
-        Interval(float(whole[place]), float(of_accuracy[0]), float(of_accuracy[1])),
-        Interval(float(gain[place]) - optimism, float(of_gain[0]), float(of_gain[1])),
-    )
+    measures = {
+        "balanced accuracy": Interval(float(whole[place]), float(of_accuracy[0]), float(of_accuracy[1])),
+        GAIN: Interval(float(gain[place]) - optimism, float(of_gain[0]), float(of_gain[1])),
+    }
+    bias, least, most = (float(curve.biases[one]) for one in (place, low, high))
+    return Chosen(SETTING, bias, least, most, _CRITERION, measures)
 
 
 def _best(accuracy: Values) -> NDArray[np.intp]:
@@ -126,8 +117,6 @@ def _turns(shares: Mapping[str, float]) -> list[float]:
     return [level for level in levels if 0.0 < level < MOST]
 
 
-SETTING = "strategy_params.adaptive.cost_bias"
-_CRITERION = "largest balanced accuracy against the silver labels; of equal ones the smallest, 0 being the paper's"
 _WANTED = "adaptive (policy classifier) beside closed_book, vanilla and ircot on the part dev"
 _ROWS = 10
 
@@ -146,10 +135,8 @@ def calibrate_router(run: DevRun) -> TargetCalibration:
     apart = _apart(shares, silver, known, run.seed)
     curve = bias_curve([shares[one] for one in known], [silver[one] for one in known])
     best = best_bias(curve, apart.resamples)
-    measures = {"balanced accuracy": best.balanced_accuracy, "gain over 0": best.gain}
-    chosen = Chosen(SETTING, best.bias, best.low, best.high, _CRITERION, measures)
-    separates, verdict = apart.judged({"the gain over bias 0": best.gain})
-    if not best.bias:
+    separates, verdict = apart.judged({"the gain over bias 0": best.measures[GAIN]})
+    if not best.value:
         verdict = "no bias above 0 labels better: the paper's 0 stays"
     return TargetCalibration(
         target="router",
@@ -157,8 +144,8 @@ def calibrate_router(run: DevRun) -> TargetCalibration:
         judge=judge_of(cell) or "",
         populations=(apart.wanted, apart.unwanted),
         auc=apart.auc,
-        chosen=(chosen,),
-        table=_table(run, cell, curve, known, best.bias),
+        chosen=(best,),
+        table=_table(run, cell, curve, known, best.value),
         separates=separates,
         verdict=verdict,
         notes=(
@@ -195,7 +182,7 @@ def _apart(
     return separation(hard, easy, (names[0], names[1]), seed)
 
 
-def _table(run: DevRun, cell: Cell, curve: BiasCurve, known: Sequence[str], best: float) -> TradeTable:
+def _table(run: DevRun, cell: Cell, curve: BiasCurve, known: Sequence[str], best: float | None) -> TradeTable:
     places = {int(one) for one in np.linspace(0, len(curve.biases) - 1, min(_ROWS, len(curve.biases))).round()}
     places.add(int(np.flatnonzero(curve.biases == best)[0]))
     accuracy, hits = curve.balanced_accuracy(), curve.right
