@@ -114,7 +114,8 @@ def _record(
     used = tuple(dict.fromkeys(hit.doc_id for hit in found[-1].hits))
     seen = tuple(dict.fromkeys(hit.doc_id for retrieval in found for hit in retrieval.hits))
     abstained = rng.random() < 0.08
-    text = "I do not know." if abstained else f"It is {gold.answers[0]}." if _is_right(profile, gold, rng) else wrong
+    right = not abstained and bool(gold.answers) and rng.random() < profile.right
+    text = "I do not know." if abstained else f"It is {gold.answers[0]}." if right else wrong
     return RunRecord(
         cell=cell,
         question_id=question.question_id,
@@ -129,10 +130,6 @@ def _record(
         ),
         wall_seconds=rng.uniform(0.5, 4.0),
     )
-
-
-def _is_right(profile: UsageProfile, gold: Gold, rng: Random) -> bool:
-    return bool(gold.answers) and rng.random() < profile.right
 
 
 def _retrieval(query: str, mode: str, gold: Gold, documents: Sequence[Document], rng: Random) -> Retrieval:
