@@ -6,7 +6,7 @@ order in which they are tried. A config under other settings gives an entry's ru
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -172,8 +172,16 @@ def adjustable_settings(
 ) -> tuple[AdjustableSetting, ...]:
     """The first is turned first. `n_passages`: of the index, more than which cannot be retrieved."""
     table = _FOR_CALLS if unit == "calls" else _FOR_TOKENS
-    names = table.get(contestant.variant.spec.name, (K,))
-    return tuple(_settings_named(config, contestant, names, n_passages))
+    params = contestant.variant.params
+    found = []
+    for name in table.get(contestant.variant.spec.name, (K,)):
+        if name == K:
+            found.append(AdjustableSetting(K, 1, max(n_passages, config.retrieval.k), config.retrieval.k))
+            continue
+        constraints = type(params).model_fields[name].metadata
+        bounds = {key: getattr(one, key) for one in constraints for key in ("ge", "le") if hasattr(one, key)}
+        found.append(AdjustableSetting(name, bounds["ge"], bounds["le"], getattr(params, name)))
+    return tuple(found)
 
 
 def allowance_setting(
@@ -189,16 +197,3 @@ def allowance_setting(
     high = max(2, round(2 * spending))
     high = high if own is None else min(own, high)
     return AdjustableSetting(f"{ALLOWANCE}{unit}", 1, high, min(high, max(1, round(target))))
-
-
-def _settings_named(
-    config: RunConfig, contestant: EqualizedEntry, names: tuple[str, ...], n_passages: int
-) -> Iterator[AdjustableSetting]:
-    params = contestant.variant.params
-    for name in names:
-        if name == K:
-            yield AdjustableSetting(K, 1, max(n_passages, config.retrieval.k), config.retrieval.k)
-            continue
-        field = type(params).model_fields[name]
-        bounds = {key: getattr(one, key) for one in field.metadata for key in ("ge", "le") if hasattr(one, key)}
-        yield AdjustableSetting(name, bounds["ge"], bounds["le"], getattr(params, name))
