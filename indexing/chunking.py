@@ -151,21 +151,18 @@ class TokenWindows:
         remaining = iter(documents)
         while batch := list(islice(remaining, BATCH_DOCUMENTS)):
             starts = self.tokenizer.starts([document.text for document in batch])
-            for document, tokens in zip(batch, starts, strict=True):
-                yield from self._windows(document, tokens)
+            yield from _windowed(zip(batch, starts, strict=True), self.size, self.overlap)
 
-    def _windows(self, document: Document, tokens: Sequence[int]) -> Iterator[Passage]:
-        borders = [0, *tokens[1:], len(document.text)] if tokens else [0, len(document.text)]
+
+def _windowed(tokenized: Iterable[tuple[Document, Sequence[int]]], size: int, overlap: int = 0) -> Iterator[Passage]:
+    """The windows of documents with the starts of their tokens."""
+    for document, starts in tokenized:
+        borders = [0, *starts[1:], len(document.text)] if starts else [0, len(document.text)]
         last = len(borders) - 1
-        first, number = 0, 0
-        while True:
-            after = min(first + self.size, last)
-            start, end = borders[first], borders[after]
+        for number, first in enumerate(range(0, max(last - overlap, 1), size - overlap)):
+            start, end = borders[first], borders[min(first + size, last)]
             name = f"{document.doc_id}#{number:04}"
             yield Passage(name, document.doc_id, document.title, document.text[start:end], start, end)
-            if after == last:
-                return
-            first, number = after - self.overlap, number + 1
 
 
 def passages_of(documents: Iterable[Document], chunking: Chunking = WHOLE_DOCUMENTS) -> tuple[Passage, ...]:
@@ -190,13 +187,14 @@ def longest_that_fit(
     titled = sorted(documents, key=lambda one: -len(one.title))[:_SEARCHED]
     searched = list({one.doc_id: one for one in (*longest, *titled)}.values())
 
-    def fits(size: int, among: Sequence[Document]) -> bool:
-        return not count_truncated([indexed_text(one) for one in TokenWindows(size, 0, tokenizer).cut(among)])
+    def fits(chunks: Iterable[Passage]) -> bool:
+        return not count_truncated([indexed_text(one) for one in chunks])
 
+    tokens = list(zip(searched, tokenizer.starts([one.text for one in searched]), strict=True))
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle, searched) else (low, middle - 1)
-    while low and not fits(low, documents):
+        low, high = (middle, high) if fits(_windowed(tokens, middle)) else (low, middle - 1)
+    while low and not fits(TokenWindows(low, 0, tokenizer).cut(documents)):
         low -= max(1, low // 20)
     return low or None

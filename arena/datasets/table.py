@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,7 @@ def build_ragrouter(argument: str | None) -> Dataset:
     return load_request(read_request(argument), hub_cache())
 
 
+@lru_cache(maxsize=1)  # what makes several runs makes them on one world
 def build_world(argument: str | None) -> Dataset:
     """The bundled world, or one of `DOCUMENTS:SEED`."""
     from arena.datasets.world import BUNDLED, make_world  # its word tables only when asked for

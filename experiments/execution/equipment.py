@@ -313,19 +313,33 @@ class _Workshop:
 
     def _advised(self, dataset: Dataset, facts: dict[str, Any]) -> dict[str, Any]:
         """`facts`, with what would fit where passages are cut off: a warning of the leaderboard, which is said too."""
-        from indexing.chunking import longest_that_fit
-
         identity = self.embedder.identity
         limit = identity.get("max_length_tokens")
         if facts["truncated_passages"]:
             if isinstance(limit, int):
-                fits = longest_that_fit(
-                    dataset.documents, model_tokenizer(self.config), self.embedder.count_truncated, limit
-                )
-                facts["fits_tokens"] = fits
+                facts["fits_tokens"] = self._fits_tokens(dataset, limit)
             told = index_of(facts, dataset.name, dict(identity), self.config.chunking.tokens)
             self.reporter.warn(truncation_statement(told))
         return facts
+
+    def _fits_tokens(self, dataset: Dataset, limit: int) -> int | None:
+        """See `longest_that_fit`; found once a process, however many runs there are on the corpus."""
+        from indexing.chunking import longest_that_fit
+
+        tokenizer = model_tokenizer(self.config)
+        identity = {
+            "corpus": dataset.fingerprint,
+            "tokenizer": tokenizer.name,
+            "embedder": dict(self.embedder.identity),
+        }
+        key = fingerprint("fits", identity)
+        if key not in _FITTING:
+            count = self.embedder.count_truncated
+            _FITTING[key] = longest_that_fit(dataset.documents, tokenizer, count, limit)
+        return _FITTING[key]
+
+
+_FITTING: dict[str, int | None] = {}
 
 
 def ready_index(
