@@ -281,6 +281,7 @@ class _Workshop:
         of_index = settings.model == LATE_INTERACTION and not self.dry  # it may read the index's own token vectors
         if rerank and reranker is None and not of_index:
             reranker = self.reranker(settings)
+            _reranking(settings, reranker)  # a threshold of another one is refused before anything is embedded
         if self.dry:
             return self._planned(dataset, reranker)
         index = ready_index(self.config, dataset.documents, self.embedder, self.reporter)
