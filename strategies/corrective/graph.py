@@ -88,16 +88,10 @@ class CorrectiveNodes:
         found = trigger([mark.score for mark in marks], self.params.thresholds)
         discards = ("evidence",) if found.action == "incorrect" and marks else ()
         asks = ("query",) if found.action != "correct" and self.params.external != "off" else ()
-        threshold = found.threshold
-        decision = Decision(
-            "decide_action",
-            found.action,
-            found.best,
-            threshold.value,
-            threshold.origin,
-            (*discards, *asks),
-            _tier(marks),
-        )
+        # The lowest tier of any judgement is what the whole can claim.
+        tier = min((mark.tier for mark in marks if mark.tier), default=None)
+        cut, changed = found.threshold, (*discards, *asks)
+        decision = Decision("decide_action", found.action, found.best, cut.value, cut.origin, changed, tier)
         return {"action": found.action, "decisions": (decision,)}
 
     async def next_nodes(self, state: CorrectiveState) -> list[str]:
@@ -170,20 +164,15 @@ class CorrectiveNodes:
         lost = ("evidence",) if state.get("retrieved_ids") else ()
         return {"passages": (), "decisions": (Decision("recompose", "without_knowledge", changed=lost),)}
 
-    async def salvage(self, state: CorrectiveState, runtime: Runtime[Tools]) -> CorrectiveState:
+    async def salvage(self, state: CorrectiveState, runtime: Runtime[Tools]) -> RagState:
         """The answer when no more calls may be made: from what was kept so far, never from what was rejected."""
         kept = (*state.get("internal", ()), *state.get("external", ()))
         if not kept and state.get("action") == "incorrect":
-            kept = whole_passages(state.get("found", ())) if "external" not in state else ()
-            return await self._answer(state, recompose(kept), runtime)
-        return await self._answer(state, recompose(kept) or state.get("passages", ()), runtime)
-
-    async def _answer(
-        self, state: CorrectiveState, passages: tuple[Passage, ...], runtime: Runtime[Tools]
-    ) -> CorrectiveState:
+            passages = recompose(whole_passages(state.get("found", ()))) if "external" not in state else ()
+        else:
+            passages = recompose(kept) or state.get("passages", ())
         shown: CorrectiveState = {**state, "passages": passages}
-        done = await generate(shown, runtime)
-        return {"answer": done["answer"], "decisions": done.get("decisions", ())}
+        return await generate(shown, runtime)
 
     def _verdict(self, passage: Passage, mark: PassageScore) -> Decision:
         one = trigger([mark.score], self.params.thresholds)
@@ -227,11 +216,6 @@ def _raise_first(state: CorrectiveState) -> None:
     errors = sorted(state.get("errors", ()), key=lambda error: isinstance(error, AllowanceSpent))
     if errors:
         raise errors[0]
-
-
-def _tier(marks: Sequence[PassageScore]) -> str | None:
-    """The lowest tier of any judgement: what the whole can claim."""
-    return min((mark.tier for mark in marks if mark.tier), default=None)
 
 
 _INTERNAL = path(START, "retrieve", "evaluate", "decide_action", "refine", "recompose", "generate", END)

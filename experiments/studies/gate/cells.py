@@ -177,8 +177,8 @@ def pair_scores(new: dict[str, ScoreBounds], old: dict[str, ScoreBounds]) -> Pai
     pairs = [(new[one], old[one]) for one in ids]
     return PairedScores(
         ids,
-        _values(one for one, _ in pairs),
-        _values(one for _, one in pairs),
+        np.array([one.value for one, _ in pairs], dtype=np.float64),  # None becomes NaN
+        np.array([one.value for _, one in pairs], dtype=np.float64),
         np.array([_worst(one, other) for one, other in pairs], dtype=np.float64),
         left_out=len(new.keys() ^ old.keys()),
     )
@@ -200,10 +200,6 @@ def _worst(new: ScoreBounds, old: ScoreBounds) -> float:
     if old.failed:
         return 0.0 if new.failed else new.low - 1.0
     return new.low - old.high
-
-
-def _values(readings: Iterable[ScoreBounds]) -> Values:
-    return np.array([np.nan if one.value is None else one.value for one in readings], dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,13 @@ from arena.scoring import ScoreTable
 from arena.store import RunStore
 from arena.types import grouped
 from experiments.execution.identity import changes
+from experiments.execution.manifest import listed
 from experiments.execution.scoring import PastRun, score_run
 from experiments.studies.compare.compare import judge_shas, on_questions, open_alike
 from experiments.studies.gate.cells import Pairing, ScoredCell, changed_settings, pair_cells
 from experiments.studies.gate.checks import Check, GateVerdict, failing_checks, floor_checks
 from experiments.studies.gate.margins import margin_checks
 from experiments.studies.gate.policy import ALONE, Policy, names_of, read_policy
-
-_SHOWN = 12
 
 
 def notes_on(run: PastRun, old: PastRun, pairing: Pairing, shared: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -39,8 +38,7 @@ def notes_on(run: PastRun, old: PastRun, pairing: Pairing, shared: Mapping[str, 
     for lines, names in changed.items():
         yield f"Changed in {', '.join(names)}: {lines}."
     if identity := _identity_changes(run, old):
-        more = f" and {len(identity) - _SHOWN} more" if len(identity) > _SHOWN else ""
-        yield f"The runs differ in {'; '.join(identity[:_SHOWN])}{more}."
+        yield f"The runs differ in {listed(identity)}."
     for new, before in pairing.pairs:
         common = len(shared[new.cell.key])
         if common < max(len(new.question_ids), len(before.question_ids)):

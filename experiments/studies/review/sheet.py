@@ -165,13 +165,10 @@ def review_rows(run: PastRun, wanted: Collection[Key] | None = None) -> Iterator
 
 def sampled_keys(run: PastRun, limit: int | None, seed: int) -> set[Key]:
     """At most `limit` answers of each cell (None: all), drawn as a run draws its questions."""
-    answered: dict[str, set[str]] = {}
-    for record in run.store.records():
-        if record.answer is not None:
-            answered.setdefault(record.cell.key, set()).add(record.question_id)
+    answered = {key_of(record) for record in run.store.records() if record.answer is not None}
     chosen = set()
-    for cell, ids in answered.items():
-        questions = [one for one in run.dataset.questions if one.question_id in ids]
+    for cell in {cell for cell, _ in answered}:
+        questions = [one for one in run.dataset.questions if (cell, one.question_id) in answered]
         drawn = sample(questions, limit, balance="proportional", seed=seed)
         chosen |= {(cell, question.question_id) for question in drawn}
     return chosen
