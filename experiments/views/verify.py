@@ -9,7 +9,6 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from arena.store import (
     KEPT,
     LABELS,
     LEADERBOARD,
-    MANIFEST,
     PAID,
     PROBE,
     QUESTIONS,
@@ -39,28 +37,20 @@ from arena.store import (
     RunStore,
 )
 from arena.store.journal import RECORD_LINES, VERDICT_LINES, record_of, scan
-from arena.types import Dataset, PaidAttempt
+from arena.types import PaidAttempt
 from experiments.execution.budget import SPENT, attempts_of
 from experiments.execution.manifest import check_version
-from experiments.execution.scoring import data_of, open_past_run
+from experiments.execution.scoring import data_of
 from experiments.views.verify_checks import (
     RunCheck,
     attempted,
     check_calls,
-    check_contestants,
     check_dataset,
-    check_fingerprints,
     check_here,
     check_index,
-    check_judge,
-    check_model,
-    check_prices,
     check_report,
     check_results,
-    check_seal,
-    check_sessions,
-    check_settings,
-    check_weights,
+    check_settled,
     found,
     several,
 )
@@ -192,23 +182,15 @@ def verify_run(folder: Path, data_at: str | None = None) -> list[RunCheck]:
     check_version(store)
     manifest, plan = store.manifest(), store.whole_plan()
     config = validate_config(manifest["config"], f"run {store.run_id!r}")
-    checks = [*several("status", check_sessions(manifest))]
-    checks.append(attempted(MANIFEST, partial(check_seal, store)))
-    checks.append(attempted("settings", partial(check_settings, manifest, config)))
-    checks.append(attempted("fingerprints", partial(check_fingerprints, manifest, plan)))
-    checks.append(attempted("code and prompts", partial(check_contestants, manifest)))
-    checks.append(attempted("model file", partial(check_model, manifest, config)))
-    checks.append(attempted("prices", partial(check_prices, manifest, config)))
-    checks += several("judge", check_judge(manifest, config))
-    checks += several("weights", check_weights(manifest, config))
-    checks.append(attempted(RECORDS, partial(check_records, store)))
-    checks.append(attempted(VERDICTS, partial(check_verdicts, store)))
+    checks = [*check_settled(store, manifest, plan, config)]
+    checks.append(attempted(RECORDS, check_records, store))
+    checks.append(attempted(VERDICTS, check_verdicts, store))
     checks += several("journals", check_others(store))
     checks += several("kept", check_kept(store))
-    checks.append(attempted(PAID, partial(check_payments, store, manifest, config)))
+    checks.append(attempted(PAID, check_payments, store, manifest, config))
     checks += _on_data(store, manifest, config)
     if manifest["status"] == FINISHED:
-        checks.append(attempted(CALLS, partial(check_calls, store)))
+        checks.append(attempted(CALLS, check_calls, store))
     return [*checks, *several("libraries", check_here(manifest))]
 
 
@@ -220,22 +202,18 @@ def _on_data(store: RunStore, manifest: Mapping[str, Any], config: RunConfig) ->
         yield RunCheck("dataset", "not checked", (str(error),))
         yield from (RunCheck(name, "not checked", ("its dataset is not to be had",)) for name in _SCORED)
         return
-    yield attempted("dataset", partial(check_dataset, manifest, store.whole_plan(), dataset))
+    yield attempted("dataset", check_dataset, manifest, store.whole_plan(), dataset)
     if manifest["identity"].get("index"):
-        yield attempted("index", partial(check_index, manifest, config, dataset))
+        yield attempted("index", check_index, manifest, config, dataset)
     if manifest["status"] != FINISHED:
         yield from (RunCheck(name, "not checked", ("the run is not finished",)) for name in _SCORED)
     else:
-        results = list(several(LEADERBOARD, _results(store, dataset)))
+        results = list(several(LEADERBOARD, check_results(store, dataset)))
         yield from results
         if all(check.state == "ok" for check in results):
             yield from several(REPORT, check_report(store))
         elif (store.folder / REPORT).exists():
             yield RunCheck(REPORT, "not checked", ("it is made of files that differ",))
-
-
-def _results(store: RunStore, dataset: Dataset) -> Iterator[RunCheck]:
-    yield from check_results(open_past_run(store, dataset))
 
 
 _STYLES = {"ok": "green", "differs": "bold red", "not checked": "yellow", "note": "cyan"}

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain, zip_longest
+from itertools import chain, starmap, zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVarTuple
 
 from arena.config import RunConfig, fingerprint
 from arena.errors import UserError, WeightsError
@@ -36,11 +35,13 @@ from experiments.execution.identity import (
 )
 from experiments.execution.judging import identity_of
 from experiments.execution.manifest import changed_between, git_state, library_versions, prices_of
-from experiments.execution.scoring import JUDGES, PastRun, board_of, score_run
+from experiments.execution.scoring import JUDGES, PastRun, board_of, open_past_run, score_run
 from experiments.terminal.progress import Reporter
 from experiments.terminal.tables import Console
 from experiments.views.report import page_source
 from strategies import find_strategy
+
+Arguments = TypeVarTuple("Arguments")
 
 State = Literal["ok", "differs", "not checked", "note"]
 """`not checked`: what it takes is not on this machine. `note`: another machine or time, and no fault of the run's."""
@@ -64,9 +65,9 @@ def found(name: str, wrong: Iterable[str], well: str = "") -> RunCheck:
     return RunCheck(name, "differs", lines[:_SHOWN] + more) if lines else RunCheck(name, "ok", (well,) if well else ())
 
 
-def attempted(name: str, check: Callable[[], RunCheck]) -> RunCheck:
+def attempted(name: str, check: Callable[[*Arguments], RunCheck], *arguments: *Arguments) -> RunCheck:
     """The check, or the message of what kept it from being made: a file that cannot be read is a difference."""
-    return next(several(name, _one(check)))
+    return next(several(name, starmap(check, [arguments])))
 
 
 def several(name: str, checks: Iterator[RunCheck]) -> Iterator[RunCheck]:
@@ -81,9 +82,17 @@ def several(name: str, checks: Iterator[RunCheck]) -> Iterator[RunCheck]:
         yield RunCheck(name, "differs", (f"manifest.json lacks what it must hold ({type(error).__name__}: {error})",))
 
 
-def _one(check: Callable[[], RunCheck]) -> Iterator[RunCheck]:
-    """One check, made when it is asked for."""
-    yield check()
+def check_settled(store: RunStore, manifest: Mapping[str, Any], plan: RunPlan, config: RunConfig) -> Iterator[RunCheck]:
+    """What was settled before the first question: all that the manifest holds, against itself and this machine."""
+    yield from several("status", _check_sessions(manifest))
+    yield attempted(MANIFEST, _check_seal, store)
+    yield attempted("settings", _check_settings, manifest, config)
+    yield attempted("fingerprints", _check_fingerprints, manifest, plan)
+    yield attempted("code and prompts", _check_contestants, manifest)
+    yield attempted("model file", _check_model, manifest, config)
+    yield attempted("prices", _check_prices, manifest, config)
+    yield from several("judge", _check_judge(manifest, config))
+    yield from several("weights", _check_weights(manifest, config))
 
 
 def weights_here(name: str) -> Path | None:
@@ -97,7 +106,7 @@ def weights_here(name: str) -> Path | None:
     return next((one.path for one in list_models(weights_root()) if one.model.name == NAMED.get(name, name)), None)
 
 
-def check_weights(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[RunCheck]:
+def _check_weights(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[RunCheck]:
     """The hashes of the embedding model's and the reranker's files."""
     identity = manifest["identity"]
     if identity["index"]:
@@ -145,7 +154,7 @@ def _weights(name: str, model: str, known: Mapping[str, Any]) -> RunCheck:
     return found(name, wrong, str(known.get("weights_sha256", "")))
 
 
-def check_fingerprints(manifest: Mapping[str, Any], plan: RunPlan) -> RunCheck:
+def _check_fingerprints(manifest: Mapping[str, Any], plan: RunPlan) -> RunCheck:
     """The run's and its cells' fingerprints, from identity and plan as written."""
     wanted = {
         "fingerprint": run_fingerprint(manifest["identity"], plan),
@@ -167,7 +176,7 @@ def check_dataset(manifest: Mapping[str, Any], plan: RunPlan, dataset: Dataset) 
     return found("dataset", wrong, f"{len(dataset.documents)} documents, {len(planned)} planned questions")
 
 
-def check_settings(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
+def _check_settings(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
     """The settings in the manifest against those in its identity: nobody edited one of them."""
     fields, known = config.fingerprint_fields(), manifest["identity"]
     stated = {name: fields.get(name) for name in known["config"]}
@@ -176,7 +185,7 @@ def check_settings(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
     return found("settings", wrong)
 
 
-def check_contestants(manifest: Mapping[str, Any]) -> RunCheck:
+def _check_contestants(manifest: Mapping[str, Any]) -> RunCheck:
     """Code and prompts of every strategy, and the release, as installed here. An imported system has neither."""
     contestants = manifest["identity"]["contestants"]
     known = {name: fields for name, fields in contestants.items() if IMPORTED not in fields}
@@ -186,7 +195,7 @@ def check_contestants(manifest: Mapping[str, Any]) -> RunCheck:
     return found("code and prompts", wrong, ", ".join(known) or "none: its records were imported")
 
 
-def check_model(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
+def _check_model(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
     """The file a local model is made of."""
     known = manifest["identity"]["model_sha256"]
     if known is None:
@@ -198,14 +207,14 @@ def check_model(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
     return found("model file", [] if here == known else [f"sha256 {known} -> {here}"], known)
 
 
-def check_prices(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
+def _check_prices(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
     """The price table that the run is priced by, as this installation has it."""
     here = prices_of(config, manifest["started"])
     wrong = differences({name: manifest[name] for name in here}, here)
     return found("prices", wrong, f"{manifest['prices']['source']}, as of {manifest['prices']['as_of']}")
 
 
-def check_seal(store: RunStore) -> RunCheck:
+def _check_seal(store: RunStore) -> RunCheck:
     """The manifest as a whole against what it said of itself when it was written: warnings, sessions, judge and all."""
     sealed = store.is_sealed()
     if sealed is None:
@@ -213,7 +222,7 @@ def check_seal(store: RunStore) -> RunCheck:
     return found(MANIFEST, [] if sealed else ["it is not as it was written: somebody edited it"], "as it was written")
 
 
-def check_judge(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[RunCheck]:
+def _check_judge(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[RunCheck]:
     """Whose verdicts count, against the judge in the settings and its prompts as installed here."""
     from arena.judges.ragas import judge_shas
 
@@ -231,7 +240,7 @@ def check_judge(manifest: Mapping[str, Any], config: RunConfig) -> Iterator[RunC
     yield found("judge", wrong, ", ".join(metrics))
 
 
-def check_sessions(manifest: Mapping[str, Any]) -> Iterator[RunCheck]:
+def _check_sessions(manifest: Mapping[str, Any]) -> Iterator[RunCheck]:
     """Who worked on it, and whether it is whole."""
     status, sessions = manifest["status"], manifest["sessions"]
     killed = sum(session["finished"] is None for session in sessions)
@@ -248,12 +257,13 @@ def _only_if_here(name: str) -> Path:
     return folder
 
 
-def check_results(run: PastRun) -> Iterator[RunCheck]:
+def check_results(store: RunStore, dataset: Dataset) -> Iterator[RunCheck]:
     """Whether leaderboard and tables are what the journals give: the one byte for byte, the others value for value."""
+    run = open_past_run(store, dataset)
     table = score_run(run)
-    yield attempted(LEADERBOARD, partial(_check_leaderboard, run, table))
+    yield attempted(LEADERBOARD, _check_leaderboard, run, table)
     for name, columns in ((SCORES, score_columns(table)), (QUESTIONS, question_columns(table))):
-        yield attempted(name, partial(_check_table, run.store, name, columns))
+        yield attempted(name, _check_table, store, name, columns)
 
 
 def check_report(store: RunStore) -> Iterator[RunCheck]:
