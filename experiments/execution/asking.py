@@ -190,12 +190,13 @@ def probe_latency(prepared: Prepared, store: RunStore, reporter: Reporter) -> No
     Raises:
         RunInterrupted: it was stopped, by the user or by an error that only the user can mend; what is done is kept.
     """
-    left = [replace(one, questions=_few(one.questions, prepared.config)) for one in prepared.contestants]
+    left = tuple(replace(one, questions=_few(one.questions, prepared.config)) for one in prepared.contestants)
     if set(plan_keys(left)) <= {key_of(record) for record in store.probe_records()}:
         return
     prepared.open_models()
     kept = f"all answers of {store.run_id!r} are kept, and what of the latency probe is done"
-    to_the_end(partial(_probe, prepared, store, reporter), lambda: way_on(store, kept, resume_command(store)))
+    probed = replace(prepared, contestants=left)
+    to_the_end(partial(_probe, probed, store, reporter), lambda: way_on(store, kept, resume_command(store)))
 
 
 async def _probe(prepared: Prepared, store: RunStore, reporter: Reporter) -> bool:
@@ -204,10 +205,8 @@ async def _probe(prepared: Prepared, store: RunStore, reporter: Reporter) -> boo
     with until_stopped() as scope:
         async with AsyncExitStack() as stack:
             budget = open_budget(config, store)
-            contestants = await stack.enter_async_context(
-                open_contestants(prepared, budget, reporter, purpose="probe", cached=False)
-            )
-            probed = [replace(one, questions=_few(one.questions, config)) for one in contestants]
+            opened = open_contestants(prepared, budget, reporter, purpose="probe", cached=False)
+            probed = await stack.enter_async_context(opened)
             done = {key_of(record) for record in store.probe_records()}
             stack.enter_context(short_pauses())
             writer = stack.enter_context(store.probing())

@@ -27,7 +27,7 @@ from arena.config import BudgetConfig, JudgeConfig, LLMSettings, RunConfig
 from arena.errors import RunStoreError
 from arena.judges.judge import Judge
 from arena.judges.subject import NEEDS, settled
-from arena.leaderboard.build import COVERAGE_FLOOR, CellSummary, read_leaderboard
+from arena.leaderboard.build import COVERAGE_FLOOR, read_leaderboard
 from arena.llm.opening import open_model
 from arena.llm.providers import LOCAL, parse_model
 from arena.metrics.case import Case
@@ -36,7 +36,7 @@ from arena.runner import Contestant, run
 from arena.sampling import sample
 from arena.store import RunStore
 from arena.store.runs import started_runs
-from arena.types import FIT, Cell, JudgeMetric, LLMCall, Question, RunRecord, sum_known
+from arena.types import FIT, Cell, JudgeMetric, LLMCall, RunRecord, sum_known
 from experiments.execution.budget import price_table
 from experiments.execution.contestants import with_model
 from experiments.execution.equipment import embedder_of, language_model
@@ -167,7 +167,8 @@ def past_accounts(
         with suppress(RunStoreError):
             if (store.manifest()["config"].get("llm") or {}).get("context_tokens") != context_tokens:
                 continue
-            whole = {cell.cell for cell in read_leaderboard(store).cells if _is_whole(cell)}
+            board = read_leaderboard(store)
+            whole = {one.cell for one in board.cells if one.n_failed <= (1.0 - COVERAGE_FLOOR) * one.n_questions}
             wanted = whole & (cells - found.keys())
             if not wanted:
                 continue
@@ -175,10 +176,6 @@ def past_accounts(
             for key, asked in books.n_questions.items():
                 found[key] = Expectation(books.cells[key], asked, asked, store.run_id, books.of_cell(key))
     return found
-
-
-def _is_whole(cell: CellSummary) -> bool:
-    return cell.n_failed <= (1.0 - COVERAGE_FLOOR) * cell.n_questions
 
 
 PROBE_QUESTIONS = 3
@@ -291,7 +288,10 @@ def _past_answers(config: RunConfig, run_id: str, key: str) -> list[RunRecord]:
 def _probe(prepared: Prepared, some: Sequence[Contestant], reporter: Reporter) -> Mapping[str, list[RunRecord]]:
     """Records of a few questions of each contestant, asked of the fake model."""
     config = prepared.config
-    few = [replace(one, questions=_few(one, config)) for one in some]
+    few = [
+        replace(one, questions=sample(one.questions, PROBE_QUESTIONS, balance="proportional", seed=config.seed))
+        for one in some
+    ]
     records: dict[str, list[RunRecord]] = {}
 
     async def keep(record: RunRecord) -> None:
@@ -304,10 +304,6 @@ def _probe(prepared: Prepared, some: Sequence[Contestant], reporter: Reporter) -
     reporter.say(f"probing {len(few)} cells with the fake model ...")
     anyio.run(ask)
     return records
-
-
-def _few(one: Contestant, config: RunConfig) -> tuple[Question, ...]:
-    return sample(one.questions, PROBE_QUESTIONS, balance="proportional", seed=config.seed)
 
 
 def _from_records(

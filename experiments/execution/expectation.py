@@ -209,26 +209,9 @@ class Unembedding:
 
     def __init__(self, embedder: IndexEmbedder) -> None:
         self._embedder = embedder
-
-    @property
-    def identity(self) -> Mapping[str, str | int]:
-        return self._embedder.identity
-
-    @property
-    def provenance(self) -> Mapping[str, str | int | float]:
-        return self._embedder.provenance
-
-    @property
-    def dimension(self) -> int:
-        return self._embedder.dimension
-
-    @property
-    def sparse_idf(self) -> bool:
-        return self._embedder.sparse_idf
-
-    @property
-    def batch_texts(self) -> int:
-        return self._embedder.batch_texts
+        self.identity, self.provenance = embedder.identity, embedder.provenance
+        self.dimension, self.batch_texts = embedder.dimension, embedder.batch_texts
+        self.sparse_idf = embedder.sparse_idf
 
     def fitted(self, texts: Sequence[str]) -> Self:
         return self

@@ -26,7 +26,6 @@ from strategies import Variant
 if TYPE_CHECKING:
     from indexing.late import LateModels
     from indexing.retriever import OpenRetriever
-    from indexing.routing.opening import RouterFile
 
 SECOND_INDEX, LIVE = "second_index", "live"
 IN_MEMORY = ":memory:"
@@ -187,9 +186,11 @@ def check_readers(config: RunConfig, variants: Iterable[Variant]) -> None:
         ConfigError: it names both.
         WeightsError: a folder holds no router.
     """
+    from indexing.routing.opening import read_router_file
+
     reader = model_identity(config.llm)
     for folder in _folders(variants):
-        said = router_of(folder)
+        said = read_router_file(Path(folder).expanduser())
         if said.reader != reader:
             raise ConfigError(
                 f"router {folder!r} was trained on what {said.reader!r} answers, and the run's model is {reader!r}: "
@@ -214,13 +215,6 @@ def open_routers(
         folder: open_router(Path(folder).expanduser(), embedder, models, devices=devices, late=late)
         for folder in _folders(variants)
     }
-
-
-def router_of(folder: str) -> RouterFile:
-    """What the router in a folder says of itself. Raises `WeightsError` where there is none."""
-    from indexing.routing.opening import read_router_file
-
-    return read_router_file(Path(folder).expanduser())
 
 
 def _folders(variants: Iterable[Variant]) -> tuple[str, ...]:
