@@ -157,17 +157,19 @@ def add_spent(parts: Iterable[Spent]) -> Spent:
 
 def paid_note(store: RunStore) -> dict[str, Any]:
     """`spent_note` of what the run's ledger of payments adds up to; nothing of a run without one."""
-    if not store.keeps_payments():
-        return {}
-    return spent_note(open_budget(validate_config(store.manifest()["config"], f"run {store.run_id!r}"), store))
+    return spent_note(_budget_of(store)) if store.keeps_payments() else {}
 
 
 def paid_lines(store: RunStore) -> Iterator[bytes]:
     """The lines of a run's ledger of payments; of one without, the line that says what it had spent before."""
     if store.keeps_payments():
         return (line.text for line in store.paid_lines())
-    before = open_budget(validate_config(store.manifest()["config"], f"run {store.run_id!r}"), store).before
+    before = _budget_of(store).before
     return iter([encode(before, PAID_LINES)] if before else ())
+
+
+def _budget_of(store: RunStore) -> Budget:
+    return open_budget(validate_config(store.manifest()["config"], f"run {store.run_id!r}"), store)
 
 
 def spent_note(budget: Budget) -> dict[str, Any]:

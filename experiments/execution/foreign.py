@@ -37,10 +37,12 @@ _Seconds = Annotated[float, Field(ge=0, le=1e9)]
 _Ids = Annotated[tuple[str, ...], Field(strict=False)]  # of strict models a list is no tuple
 
 
-class CallLine(BaseModel):
-    """One model call. Tokens are None where the system does not know them."""
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+class CallLine(_Strict):
+    """One model call. Tokens are None where the system does not know them."""
 
     role: str = "imported"
     model: str | None = Field(default=None, description="As PROVIDER:NAME where it is to be priced.")
@@ -48,13 +50,11 @@ class CallLine(BaseModel):
     output_tokens: _Tokens | None = None
 
 
-class ShownLine(BaseModel):
+class ShownLine(_Strict):
     """What of one document the model was shown: `spans` of its text in characters, end exclusive, or the `text` itself.
 
     Neither: all of it.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     doc_id: str
     spans: Annotated[tuple[_Span, ...], Field(strict=False)] = ()
@@ -69,7 +69,7 @@ class ShownLine(BaseModel):
         return self
 
 
-class AnswerLine(BaseModel):
+class AnswerLine(_Strict):
     """What one system did with one question.
 
     Ids are those of the dataset's documents, best first. `used_ids`: the documents shown to the model for its answer
@@ -78,8 +78,6 @@ class AnswerLine(BaseModel):
     (None: what it retrieves is its whole answer). Tokens of all calls together, or `calls`, one by one; neither:
     unknown. `seconds`: from the question to the answer (None: unknown). `error`: why there is no answer.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     question_id: str
     answer: str | None = None
@@ -144,9 +142,11 @@ def read_answers(path: Path, dataset: Dataset) -> dict[str, AnswerLine]:
         for name, doc_id in _documents_of(line):
             if doc_id not in documents:
                 raise row.error(f"{name}: document {doc_id!r} is not in {dataset.name}{_near(doc_id, documents)}")
-        for doc_id, end in _ends(line):
-            if end > documents[doc_id]:
-                raise row.error(f"shown: a span ends at {end}, and document {doc_id!r} at {documents[doc_id]}")
+        for shown in line.shown or ():
+            for _, end in shown.spans:
+                if end > documents[shown.doc_id]:
+                    known = documents[shown.doc_id]
+                    raise row.error(f"shown: a span ends at {end}, and document {shown.doc_id!r} at {known}")
         places[line.question_id] = row.place
         lines[line.question_id] = line
     if not lines:
@@ -178,11 +178,6 @@ def _documents_of(line: AnswerLine) -> Iterator[tuple[str, str]]:
     for one in line.shown or ():
         if one.text is None:
             yield "shown", one.doc_id
-
-
-def _ends(line: AnswerLine) -> Iterator[tuple[str, int]]:
-    """Where each span that was shown ends, and in which document."""
-    yield from ((one.doc_id, end) for one in line.shown or () for _, end in one.spans)
 
 
 def _check_silence(path: Path, lines: Mapping[str, AnswerLine]) -> None:
@@ -227,10 +222,11 @@ def foreign_record(
     """
     failure = _failure(line)
     seconds = line.seconds if line else None
+    outcome: Outcome = "failed" if line is None or failure else "abstained" if line.abstained else "answered"
     return RunRecord(
         cell,
         question.question_id,
-        _outcome(line),
+        outcome,
         answer=None if line is None or failure else _answer(line, documents),
         failure=failure,
         retrievals=tuple(_retrievals(question, line)) if line else (),
@@ -239,12 +235,6 @@ def foreign_record(
         wall_seconds=seconds or 0.0,
         timed=seconds is not None,
     )
-
-
-def _outcome(line: AnswerLine | None) -> Outcome:
-    if line is None or line.error is not None:
-        return "failed"
-    return "abstained" if line.abstained else "answered"
 
 
 def _failure(line: AnswerLine | None) -> Failure | None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from arena.config import RunConfig, fingerprint
 from arena.errors import RunStoreError
+from arena.files import read_yaml_file
 from arena.leaderboard.cells import price_source
 from arena.plan import is_extension
 from arena.store import FINISHED, RUNNING, STOPPED, RunStore
@@ -32,40 +33,11 @@ from experiments.execution.process import now
 from experiments.terminal.progress import Reporter
 from indexing.devices import lacks_gpus
 
-LIBRARIES = (
-    "rag-strategy-arena",
-    "langgraph",
-    "langchain-core",
-    "langchain-openai",
-    "langchain-community",
-    "openai",
-    "instructor",
-    "ragas",
-    "rouge-score",
-    "ir-measures",
-    "scipy",
-    "statsmodels",
-    "numpy",
-    "pydantic",
-    "anyio",
-    "qdrant-client",
-    "qdrant-edge-py",
-    "FlagEmbedding",
-    "genai-prices",
-    "tokenizers",
-    "sentence-transformers",
-    "transformers",
-    "torch",
-    "xllamacpp",
-    "pyarrow",
-    "plotly",
-    "mlflow",
-)
-
 
 def library_versions() -> dict[str, str | None]:
-    """Distribution -> its version, of all that can move a figure; None: not installed."""
-    return {name: version_of(name) for name in LIBRARIES}
+    """Distribution -> its version, of all that can move a figure (`libraries.yaml`); None: not installed."""
+    names = read_yaml_file(Path(__file__).with_name("libraries.yaml"), "list of libraries")
+    return {str(name): version_of(str(name)) for name in names}
 
 
 def machine() -> dict[str, Any]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from arena.config import RunConfig
-from experiments.execution.manifest import LIBRARIES, git_state, library_versions, machine, prices_of, with_warnings
+from experiments.execution.manifest import git_state, library_versions, machine, prices_of, with_warnings
 
 STARTED = "2026-11-30T00:00:00+00:00"
 
@@ -29,7 +29,7 @@ def test_the_machine_and_its_versions_are_known_here() -> None:
     assert here["memory_bytes"] > 10**8
     assert here["processor"]
     versions = library_versions()
-    assert list(versions) == list(LIBRARIES)
+    assert next(iter(versions)) == "rag-strategy-arena"
     assert versions["pydantic"]
     assert {"ragas", "scipy", "mlflow"} <= versions.keys()
 
