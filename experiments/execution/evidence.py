@@ -13,6 +13,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count, islice
 from typing import Any, NoReturn, Protocol
 
@@ -66,11 +67,11 @@ class GoldDocuments:
 
     def minus_one(self) -> GoldDocuments:
         """Without one document of each question, drawn; a question with fewer than two has none left to be asked on."""
-        fewer = {
-            question_id: _without(ids, min(ids, key=lambda doc_id: _draw(question_id, doc_id)))
-            for question_id, ids in self.supporting.items()
-            if len(ids) > 1
-        }
+        fewer = {}
+        for question_id, ids in self.supporting.items():
+            if len(ids) > 1:
+                dropped = min(ids, key=partial(_draw, question_id))
+                fewer[question_id] = tuple(doc_id for doc_id in ids if doc_id != dropped)
         return replace(self, supporting=fewer)
 
     def for_question(self, question_id: str) -> Retriever:
@@ -140,10 +141,6 @@ class _Nothing:
 def _draw(question_id: str, what: str) -> int:
     """A number that question and thing decide, and nothing else."""
     return int.from_bytes(hashlib.sha256(f"{question_id}\0{what}".encode()).digest()[:8], "big")
-
-
-def _without(ids: tuple[str, ...], dropped: str) -> tuple[str, ...]:
-    return tuple(doc_id for doc_id in ids if doc_id != dropped)
 
 
 TIMEOUT_SECONDS = 60.0
