@@ -176,15 +176,7 @@ class Background(Generic[T]):
 
 
 async def wait_for(pieces: Iterable[Future[Any]], seconds: float | None) -> None:
-    """Return once all are done, or after `seconds` (None: not before)."""
+    """Return once all are done, or after `seconds` (None: not before). What ended one is for whoever asks for it."""
     waited = [asyncio.wrap_future(piece) for piece in pieces]
-    for one in waited:
-        one.add_done_callback(_heard)
     if waited:
-        await asyncio.wait(waited, timeout=seconds)
-
-
-def _heard(waited: asyncio.Future[Any]) -> None:
-    """Take note of what ended it: whoever asks for the piece hears of it, and nobody asks for this copy."""
-    if not waited.cancelled():
-        waited.exception()
+        await asyncio.wait([asyncio.gather(*waited, return_exceptions=True)], timeout=seconds)
