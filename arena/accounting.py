@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from arena.prices import Price, PriceTable
-from arena.types import Cell, LLMCall, RunRecord
+from arena.types import Cell, LLMCall, RunRecord, grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +119,7 @@ def _spend_of(priced: Sequence[tuple[LLMCall, Price | None]]) -> Spend:
 
 def accounts_by_role(calls: Iterable[LLMCall], cell: Cell, prices: PriceTable | None) -> dict[str, Account]:
     """`account_of` the calls of each role, in the order in which the roles were first asked."""
-    by_role: dict[str, list[LLMCall]] = {}
-    for call in calls:
-        by_role.setdefault(call.role, []).append(call)
+    by_role = grouped((call.role, call) for call in calls)
     return {role: account_of(some, cell, prices) for role, some in by_role.items()}
 
 

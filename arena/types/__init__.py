@@ -9,102 +9,53 @@
 Undefined and unknown are None, never 0. Durations are seconds of a monotonic clock.
 """
 
-from arena.text import ends_in_reasoning, holds_reasoning, well_formed, without_reasoning
-from arena.types.data import (
-    KINDS,
-    AnswerStyle,
-    Claim,
-    Dataset,
-    Document,
-    Gold,
-    GoldSentence,
-    Kind,
-    Passage,
-    Question,
-    Scalar,
-    Task,
-    grouped,
-)
-from arena.types.evidence import Hit, LaneHit, Retrieval, RetrievalRequest, RetrievalSeconds, ShownDocument
-from arena.types.run import (
-    FIT,
-    GOLD_MODE,
-    LIVE_MODE,
-    MOST_COUNTED,
-    NO_RETRIEVAL_MODE,
-    Answer,
-    Attempt,
-    CallAttempt,
-    Cell,
-    Decision,
-    Failure,
-    JudgeMetric,
-    LLMCall,
-    Outcome,
-    PaidAttempt,
-    Partial,
-    Purpose,
-    RunRecord,
-    Score,
-    Stage,
-    Tier,
-    Verdict,
-    VerdictPart,
-    cut_before_speaking,
-    known_count,
-    sum_known,
-    was_cut,
-)
-
-__all__ = [
-    "FIT",
-    "GOLD_MODE",
-    "KINDS",
-    "LIVE_MODE",
-    "MOST_COUNTED",
-    "NO_RETRIEVAL_MODE",
-    "Answer",
-    "AnswerStyle",
-    "Attempt",
-    "CallAttempt",
-    "Cell",
-    "Claim",
-    "Dataset",
-    "Decision",
-    "Document",
-    "Failure",
-    "Gold",
-    "GoldSentence",
-    "Hit",
-    "JudgeMetric",
-    "Kind",
-    "LLMCall",
-    "LaneHit",
-    "Outcome",
-    "PaidAttempt",
-    "Partial",
-    "Passage",
-    "Purpose",
-    "Question",
-    "Retrieval",
-    "RetrievalRequest",
-    "RetrievalSeconds",
-    "RunRecord",
-    "Scalar",
-    "Score",
-    "ShownDocument",
-    "Stage",
-    "Task",
-    "Tier",
-    "Verdict",
-    "VerdictPart",
-    "cut_before_speaking",
-    "ends_in_reasoning",
-    "grouped",
-    "holds_reasoning",
-    "known_count",
-    "sum_known",
-    "was_cut",
-    "well_formed",
-    "without_reasoning",
-]
+from arena.text import ends_in_reasoning as ends_in_reasoning
+from arena.text import holds_reasoning as holds_reasoning
+from arena.text import well_formed as well_formed
+from arena.text import without_reasoning as without_reasoning
+from arena.types.data import KINDS as KINDS
+from arena.types.data import AnswerStyle as AnswerStyle
+from arena.types.data import Claim as Claim
+from arena.types.data import Dataset as Dataset
+from arena.types.data import Document as Document
+from arena.types.data import Gold as Gold
+from arena.types.data import GoldSentence as GoldSentence
+from arena.types.data import Kind as Kind
+from arena.types.data import Passage as Passage
+from arena.types.data import Question as Question
+from arena.types.data import Scalar as Scalar
+from arena.types.data import Task as Task
+from arena.types.data import grouped as grouped
+from arena.types.evidence import Hit as Hit
+from arena.types.evidence import LaneHit as LaneHit
+from arena.types.evidence import Retrieval as Retrieval
+from arena.types.evidence import RetrievalRequest as RetrievalRequest
+from arena.types.evidence import RetrievalSeconds as RetrievalSeconds
+from arena.types.evidence import ShownDocument as ShownDocument
+from arena.types.run import FIT as FIT
+from arena.types.run import GOLD_MODE as GOLD_MODE
+from arena.types.run import LIVE_MODE as LIVE_MODE
+from arena.types.run import MOST_COUNTED as MOST_COUNTED
+from arena.types.run import NO_RETRIEVAL_MODE as NO_RETRIEVAL_MODE
+from arena.types.run import Answer as Answer
+from arena.types.run import Attempt as Attempt
+from arena.types.run import CallAttempt as CallAttempt
+from arena.types.run import Cell as Cell
+from arena.types.run import Decision as Decision
+from arena.types.run import Failure as Failure
+from arena.types.run import JudgeMetric as JudgeMetric
+from arena.types.run import LLMCall as LLMCall
+from arena.types.run import Outcome as Outcome
+from arena.types.run import PaidAttempt as PaidAttempt
+from arena.types.run import Partial as Partial
+from arena.types.run import Purpose as Purpose
+from arena.types.run import RunRecord as RunRecord
+from arena.types.run import Score as Score
+from arena.types.run import Stage as Stage
+from arena.types.run import Tier as Tier
+from arena.types.run import Verdict as Verdict
+from arena.types.run import VerdictPart as VerdictPart
+from arena.types.run import cut_before_speaking as cut_before_speaking
+from arena.types.run import known_count as known_count
+from arena.types.run import sum_known as sum_known
+from arena.types.run import was_cut as was_cut
