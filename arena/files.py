@@ -30,7 +30,7 @@ import yaml
 from arena.errors import ConfigError, UserError
 
 MAX_DEPTH = 100
-"""Objects and lists in one another. None of our files has ten."""
+"""Objects and lists in one another, or levels of YAML. None of our files has ten."""
 
 MAX_BYTES = 1 << 30
 """Of a file that is read as a whole."""
@@ -194,8 +194,6 @@ DECODER = json.JSONDecoder(
 """Reads one JSON value; a `ValueError` or `RecursionError` says what is wrong with it, for `fault_of`."""
 
 
-DEEPEST = 100
-"""Levels of nesting; settings have five."""
 MOST_ALIASED = 100_000
 """Values that aliases may add to those that are written."""
 
@@ -248,9 +246,9 @@ class _Loader(yaml.SafeLoader):
         self._checked: set[int] = set()
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        if self.depth >= DEEPEST:
+        if self.depth >= MAX_DEPTH:
             line = self.line + 1
-            raise _Refused(f"line {line} is nested more than {DEEPEST} levels deep")
+            raise _Refused(f"line {line} is nested more than {MAX_DEPTH} levels deep")
         self.depth += 1
         try:
             return super().compose_node(parent, index)
@@ -308,8 +306,8 @@ def _extent(node: yaml.Node, known: dict[int, tuple[int, int] | None]) -> tuple[
     for child in _children(node):
         below = _extent(child, known)
         size, depth = size + below[0], max(depth, below[1])
-    if depth >= DEEPEST:
-        raise _Refused(f"line {_line(node)} is nested more than {DEEPEST} levels deep")
+    if depth >= MAX_DEPTH:
+        raise _Refused(f"line {_line(node)} is nested more than {MAX_DEPTH} levels deep")
     known[id(node)] = extent = size, depth + 1
     return extent
 

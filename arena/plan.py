@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from arena.errors import RunStoreError
 from arena.files import parse_json
-from arena.types import Cell, Tier
+from arena.types import Cell, Tier, grouped
 
 _CELL = TypeAdapter(Cell)
 
@@ -70,11 +70,8 @@ class RunPlan:
 
     def keys(self) -> list[Key]:
         """The keys of all records of a complete run: question by question through all cells."""
-        by_question: dict[str, list[Key]] = {}
-        for planned in self.cells:
-            key = planned.cell.key
-            for question_id in planned.question_ids:
-                by_question.setdefault(question_id, []).append((key, question_id))
+        cells = [(planned.cell.key, planned.question_ids) for planned in self.cells]
+        by_question = grouped((question_id, (key, question_id)) for key, ids in cells for question_id in ids)
         return [key for keys in by_question.values() for key in keys]
 
     @property

@@ -6,13 +6,13 @@ Never a guess: a model without a known price, or tokens that the provider did no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Protocol
 
 from arena.config import PriceConfig
-from arena.types import CallAttempt, Cell, LLMCall
+from arena.types import CallAttempt, Cell, LLMCall, sum_known
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice
@@ -28,7 +28,6 @@ class Price(Protocol):
 
     def usd(self, attempt: CallAttempt, *, replayed: bool) -> float | None:
         """The cost of an attempt, for a replayed one what it would have been; None when it cannot be known."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +77,21 @@ class ListPrice:
         return float(self.listed.calc_price(usage)["total_price"])
 
 
+@dataclass(frozen=True, eq=False)
 class PriceTable:
-    """Prices as of a day, which is the day a run was started: the same run costs the same whenever it is priced."""
+    """Prices as of a day, which is the day a run was started: the same run costs the same whenever it is priced.
 
-    def __init__(self, own: Mapping[str, PriceConfig], as_of: date) -> None:
-        self._own = dict(own)
-        self._as_of = as_of
-        self._found: dict[tuple[str, str | None], Price | None] = {}
+    `own`: the user's own prices, by model.
+    """
+
+    own: Mapping[str, PriceConfig]
+    as_of: date
+    _found: dict[tuple[str, str | None], Price | None] = field(default_factory=dict, init=False)
 
     @property
     def source(self) -> str:
         """The price list and its version, which is its date."""
         return f"{_LIST} {version(_LIST)}"
-
-    @property
-    def as_of(self) -> date:
-        return self._as_of
-
-    @property
-    def own(self) -> dict[str, PriceConfig]:
-        """The user's own prices."""
-        return dict(self._own)
 
     def price(self, model: str, base_url: str | None = None) -> Price | None:
         """The price of `PROVIDER:NAME`, asked at `base_url` (None = the provider's own address); None = unknown.
@@ -107,8 +100,8 @@ class PriceTable:
         """
         key = (model, base_url)
         if key not in self._found:
-            own = self._own.get(model)
-            self._found[key] = _own_price(own) if own else _list_price(model, base_url, self._as_of)
+            own = self.own.get(model)
+            self._found[key] = _own_price(own) if own else _list_price(model, base_url, self.as_of)
         return self._found[key]
 
     def price_of(self, cell: Cell, call: LLMCall) -> Price | None:
@@ -124,13 +117,8 @@ class PriceTable:
 
 def call_usd(price: Price, call: LLMCall) -> float | None:
     """The cost of all attempts of `call`; None when that of any is unknown."""
-    total = 0.0
-    for attempt in call.attempts:
-        usd = price.usd(attempt, replayed=call.replayed)
-        if usd is None:
-            return None
-        total += usd
-    return total
+    total = sum_known(price.usd(attempt, replayed=call.replayed) for attempt in call.attempts)
+    return None if total is None else float(total)
 
 
 def _own_price(own: PriceConfig) -> Price | None:

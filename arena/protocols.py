@@ -77,11 +77,9 @@ class ChatModel(Protocol):
     @property
     def name(self) -> str:
         """`PROVIDER:NAME`, the identity that goes into a cell."""
-        ...
 
     async def fits(self, request: ModelRequest) -> bool:
         """Whether prompt and reply fit the model's window, as far as that is known; True where it is not."""
-        ...
 
     async def complete(self, request: ModelRequest) -> Reply:
         """Ask once. A call that fails is a reply whose `call.error` is set.
@@ -89,7 +87,6 @@ class ChatModel(Protocol):
         Raises a `UserError` for what would fail every other call too: a refused key, an exhausted quota or budget, a
         model the server does not know, a provider that is down.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +130,9 @@ class Writer(Protocol):
 
     async def fits(self, messages: Sequence[Message], *, room: int | None = None) -> bool:
         """Whether the messages and a reply fit the model's window, as far as that is known; asks no model."""
-        ...
 
     async def write(self, messages: Sequence[Message], *, role: str, room: int | None = None) -> str:
         """The reply's text. `room`: tokens it needs at least, where that is more than the model's setting."""
-        ...
 
     async def draft(
         self,
@@ -149,24 +144,20 @@ class Writer(Protocol):
         logprobs: bool = False,
     ) -> Continuation:
         """A reply with the log-probability of each token, where asked for and given."""
-        ...
 
     async def classify(self, messages: Sequence[Message], labels: Sequence[str], *, role: str) -> Judgement:
         """The label the model chooses; the messages say what each means and to reply with the label alone.
 
         `labels` are short words or letters that differ in their first token (`A`, `B`, `C`; `yes`, `no`; `1` .. `5`).
         """
-        ...
 
     async def ask(self, messages: Sequence[Message], schema: type[S], *, role: str) -> S:
         """A reply as an instance of `schema`. Raises `UnreadableReplyError` when it is none after a repair turn."""
-        ...
 
     async def continue_text(
         self, prompt: str, *, role: str, limit: int, stop: tuple[str, ...] = (), alternatives: int = 0
     ) -> Continuation:
         """The model's continuation of `prompt`, through a completions endpoint (special tokens are kept)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,12 +187,10 @@ class Embedder(Protocol):
     @property
     def identity(self) -> Mapping[str, str | int]:
         """What can change a vector: model, weights hash, dtype, maximal length. Part of the index's identity."""
-        ...
 
     @property
     def dimension(self) -> int:
         """Width d of the dense lane."""
-        ...
 
     def embed_passages(self, texts: Sequence[str]) -> Embedding: ...
 
@@ -214,16 +203,13 @@ class Reranker(Protocol):
     @property
     def identity(self) -> Mapping[str, str | int]:
         """What can change a score: model, weights hash, dtype, maximal length, normalisation."""
-        ...
 
     @property
     def default_threshold(self) -> float | None:
         """The threshold this reranker's scale is known to want; None = none is known, and none applies."""
-        ...
 
     def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[list[float]]:
         """One score per candidate of each query, higher is better; batched across queries and candidates."""
-        ...
 
 
 class Evaluator(Protocol):
@@ -234,7 +220,6 @@ class Evaluator(Protocol):
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """One score per text, on the evaluator's own scale, higher is better."""
-        ...
 
 
 class Router(Protocol):
@@ -251,7 +236,6 @@ class Router(Protocol):
 
     def probabilities(self, question: str) -> Mapping[str, float]:
         """Label -> [0, 1], sum 1, of every label it knows, from the question's text alone."""
-        ...
 
 
 class Retriever(Protocol):
@@ -261,7 +245,6 @@ class Retriever(Protocol):
 
     def passage(self, passage_id: str) -> Passage:
         """The passage behind a hit."""
-        ...
 
 
 class EvidenceSource(Protocol):

@@ -38,6 +38,7 @@ from math import fsum
 from arena.metrics.case import Case
 from arena.metrics.retrieval import support_em, support_f1
 from arena.text import content_words, is_latin, lexical_form, sentences, spaced
+from arena.types import grouped
 from arena.types.data import OfficialGold, OfficialPrediction
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -293,9 +294,7 @@ def evaluate(predictions: Sequence[OfficialPrediction], gold: Sequence[OfficialG
 
 def _groups(pairs: Sequence[Pair]) -> list[tuple[Pair, bool]]:
     """Of each id its answerable twin, and whether sufficiency was predicted rightly of both."""
-    groups: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        groups.setdefault(pair[1].question_id, []).append(pair)
+    groups = grouped((pair[1].question_id, pair) for pair in pairs)
     for question_id, twins in groups.items():
         if sorted(record.answerable for _, record in twins) != [False, True]:
             raise ValueError(f"{question_id!r} needs one answerable and one unanswerable record in the full setting")

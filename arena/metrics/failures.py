@@ -8,7 +8,7 @@ that it was shown. The classes and their rules are in failures.yaml; docs/failur
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -106,18 +106,13 @@ def why_missing(case: Case, missing: Missing) -> str:
     return "dropped_by_reranker" if reached == "dropped" else "rank_miss"
 
 
-def furthest(doc_id: str, retrievals: Iterable[Retrieval]) -> Reached:
+def furthest(doc_id: str, retrievals: Sequence[Retrieval]) -> Reached:
     """How far a document got at best: among the hits, dropped by a reranker's threshold, or beyond k."""
-    found: set[Reached] = {"nowhere"}
-    for retrieval in retrievals:
-        if any(hit.doc_id == doc_id for hit in retrieval.hits):
-            return "hits"
-        if any(hit.doc_id == doc_id for hit in retrieval.dropped):
-            found.add("dropped")
-        if any(_is_of(passage_id, doc_id) for passage_id in retrieval.beyond):
-            found.add("beyond")
-    order: tuple[Reached, ...] = ("beyond", "dropped", "nowhere")
-    return next(place for place in order if place in found)
+    if any(hit.doc_id == doc_id for retrieval in retrievals for hit in retrieval.hits):
+        return "hits"
+    if any(_is_of(passage_id, doc_id) for retrieval in retrievals for passage_id in retrieval.beyond):
+        return "beyond"
+    return "dropped" if any(hit.doc_id == doc_id for one in retrievals for hit in one.dropped) else "nowhere"
 
 
 def _is_of(passage_id: str, doc_id: str) -> bool:

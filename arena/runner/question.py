@@ -41,6 +41,7 @@ from arena.types import (
     RunRecord,
     ShownDocument,
     Stage,
+    grouped,
     well_formed,
 )
 
@@ -105,11 +106,6 @@ def sound_attempt(
         pieces.setdefault(passage.doc_id, []).append(passage)
     shown = tuple(_looked_up(one, pieces.get(one.doc_id, ())) for one in answer.shown)
     return replace(attempt, answer=replace(answer, shown=shown))
-
-
-def check_request(request: RetrievalRequest) -> None:
-    """Raise StrategyError unless `request` can be written down as it is."""
-    _sound(request, _REQUEST, "the retriever was asked for")
 
 
 def _sound(value: T, kind: TypeAdapter[T], what: str) -> T:
@@ -212,7 +208,7 @@ class MeteredRetriever:
     log: RetrievalLog
 
     async def retrieve(self, request: RetrievalRequest) -> Retrieval:
-        check_request(request)
+        _sound(request, _REQUEST, "the retriever was asked for")
         return await self.log.note(self.inner, request)
 
     def passage(self, passage_id: str) -> Passage:
@@ -250,10 +246,7 @@ def plan(contestants: Sequence[Contestant]) -> list[tuple[Contestant, Question]]
 
     A stopped run has then come equally far in every cell.
     """
-    by_question: dict[str, list[tuple[Contestant, Question]]] = {}
-    for contestant in contestants:
-        for question in contestant.questions:
-            by_question.setdefault(question.question_id, []).append((contestant, question))
+    by_question = grouped((question.question_id, (one, question)) for one in contestants for question in one.questions)
     return [item for items in by_question.values() for item in items]
 
 
@@ -264,9 +257,6 @@ def plan_keys(contestants: Sequence[Contestant]) -> list[Key]:
 
 
 Clock = Callable[[], float]
-
-TIMED_OUT = "TimeoutError"
-"""Type of the failure of a question that took too long."""
 
 
 async def run_one(
@@ -282,7 +272,11 @@ async def run_one(
     A question that takes longer than `timeout_seconds` (None = no bound) is given up and has failed; its record holds
     the retrievals and calls that were finished by then, and those calls that were given up with it.
     """
-    elapsed = _stopwatch(clock)
+    started = clock()
+
+    def elapsed() -> float:
+        return clock() - started
+
     log = RetrievalLog(elapsed)
     ledger = Ledger(contestant.model, elapsed, contestant.allowance) if contestant.model else None
     tools = _tools(contestant, question, log, ledger)
@@ -335,11 +329,6 @@ def _tools(contestant: Contestant, question: Question, log: RetrievalLog, ledger
     )
 
 
-def _stopwatch(clock: Clock) -> Clock:
-    started = clock()
-    return lambda: clock() - started
-
-
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """`error`, or what the groups hold in which a task group wraps it."""
     if isinstance(error, BaseExceptionGroup):
@@ -365,5 +354,7 @@ def _too_late(timeout_seconds: float | None, retrievals: int, calls: Sequence[LL
     done = f"{retrievals} retrievals and {len(calls) - given_up} model calls were finished by then"
     left = f", {given_up} calls given up" if given_up else ""
     return Failure(
-        "timeout", TIMED_OUT, f"no answer within the {timeout_seconds:g} s of question_timeout_seconds; {done}{left}"
+        "timeout",
+        "TimeoutError",
+        f"no answer within the {timeout_seconds:g} s of question_timeout_seconds; {done}{left}",
     )

@@ -17,7 +17,7 @@ import anyio
 from arena.errors import UserError
 from arena.plan import Key
 from arena.runner.question import Clock, Contestant, plan, plan_keys, run_one
-from arena.types import Question, RunRecord
+from arena.types import Question, RunRecord, grouped
 
 Ask = Callable[[], Awaitable[RunRecord]]
 Keep = Callable[[RunRecord], Awaitable[None]]
@@ -133,9 +133,7 @@ async def _check(
     left: Sequence[_Item], desk: _AnswerQueue, proven: AbstractSet[str], concurrency: int
 ) -> AbstractSet[Key]:
     """Ask every cell its first questions; the keys of their records."""
-    cells: dict[str, list[_Item]] = {}
-    for item in left:
-        cells.setdefault(item.key[0], []).append(item)
+    cells = grouped((item.key[0], item) for item in left)
     asked: set[Key] = set()
 
     async def check(cell: str) -> None:

@@ -14,15 +14,13 @@ from arena.metrics.case import NOT_JUDGED, Case
 from arena.metrics.failures import find_failure
 from arena.plan import Key
 from arena.prices import PriceTable
-from arena.scoring.table import CellScores, FailedKind, ScoreTable, usage_of
+from arena.scoring.table import CellScores, ScoreTable, usage_of
 from arena.types import (
     NO_RETRIEVAL_MODE,
     Cell,
     Dataset,
     Document,
-    Gold,
     JudgeMetric,
-    Question,
     RunRecord,
     Score,
     Verdict,
@@ -104,60 +102,26 @@ def score_records(
         judges: metric -> the `judge_sha` whose verdicts count, where several judged (None: see `index_verdicts`).
         judge_base_url: where the judge was asked, which decides its price (None = at its provider's own address).
     """
-    scorer = _Scorer(
-        documents=documents if documents is not None else {one.doc_id: one for one in dataset.documents},
-        questions={question.question_id: question for question in dataset.questions},
-        gold=dataset.gold,
-        prices=prices,
-        metrics=tuple(judge_metrics),
-        index=index_verdicts(verdicts, judges or {}),
-        labels=labels or {},
-        judge_base_url=judge_base_url,
-        judge_counts=JudgeCounts(prices, judge_base_url),
-    )
+    if documents is None:
+        documents = {one.doc_id: one for one in dataset.documents}
+    questions = {question.question_id: question for question in dataset.questions}
+    index, counts = index_verdicts(verdicts, judges or {}), JudgeCounts(prices, judge_base_url)
+    cells: dict[str, CellScores] = {}
+    shared: dict[Score, Score] = {}  # few values are distinct: a score that many questions have is held once
     for record in records:
-        scorer.add(record)
-    return ScoreTable(tuple(scorer.cells.values()), scorer.judge_counts if judge_metrics else None)
-
-
-@dataclass(slots=True)
-class _Scorer:
-    documents: Mapping[str, Document]
-    questions: Mapping[str, Question]
-    gold: Mapping[str, Gold]
-    prices: PriceTable | None
-    metrics: tuple[JudgeMetric, ...]
-    index: VerdictIndex
-    labels: Mapping[Key, bool]
-    judge_base_url: str | None
-    judge_counts: JudgeCounts
-    cells: dict[str, CellScores] = field(default_factory=dict)
-    shared: dict[Score, Score] = field(default_factory=dict)
-
-    def add(self, record: RunRecord) -> None:
-        """Score one record."""
-        key, question_id = record.cell.key, record.question_id
-        cell = self.cells.setdefault(key, CellScores(record.cell))
-        case = Case(record, self.questions[question_id], self.gold[question_id], self.documents)
-        verdicts = self.index.take((key, question_id))
-        judged, own = judge_case(case, self.metrics, verdicts, self.index.judges)
+        key = (record.cell.key, record.question_id)
+        cell = cells.setdefault(record.cell.key, CellScores(record.cell))
+        case = Case(record, questions[record.question_id], dataset.gold[record.question_id], documents)
+        found = index.take(key)
+        judged, own = judge_case(case, judge_metrics, found, index.judges)
         scores = {score.metric: score for score in (*score_record(case), *judged)}
-        # Few values are distinct: a score that many questions have is held once.
-        cell.scores[question_id] = tuple(self.shared.setdefault(score, score) for score in scores.values())
-        cell.usage[question_id] = usage_of(record, self.prices)
-        cell.failures[question_id] = find_failure(case, scores, "answer_accuracy" in self.metrics)
-        cell.answers[question_id] = record.answer.text if record.answer else None
-        cell.decisions.add(record)
-        cell.controllers.add(case)
-        for call in record.calls:
-            if call.dropped:
-                cell.dropped.setdefault(call.model, {}).update(dict.fromkeys(call.dropped))
-        if record.failure is not None:
-            before = cell.failed.get(record.failure.type, FailedKind(0, record.failure.message))
-            cell.failed[record.failure.type] = FailedKind(before.questions + 1, before.message)
-        for verdict in verdicts:
-            asked = Cell("judge", NO_RETRIEVAL_MODE, verdict.judge, {"base_url": self.judge_base_url})
-            cell.judging += account_of(verdict.calls, asked, self.prices)
-        human = self.labels.get((key, question_id))
+        cell.scores[record.question_id] = tuple(shared.setdefault(score, score) for score in scores.values())
+        cell.usage[record.question_id] = usage_of(record, prices)
+        cell.failures[record.question_id] = find_failure(case, scores, "answer_accuracy" in judge_metrics)
+        cell.note(case)
+        for verdict in found:
+            asked = Cell("judge", NO_RETRIEVAL_MODE, verdict.judge, {"base_url": judge_base_url})
+            cell.judging += account_of(verdict.calls, asked, prices)
         for verdict in own:
-            self.judge_counts.add(verdict, em=scores["answer_em"].value, human=human)
+            counts.add(verdict, em=scores["answer_em"].value, human=(labels or {}).get(key))
+    return ScoreTable(tuple(cells.values()), counts if judge_metrics else None)

@@ -11,10 +11,11 @@ from typing import Any
 
 from arena.accounting import Account, accounts_by_role, add_up
 from arena.judges.reading import JudgeCount
+from arena.metrics.case import Case
 from arena.metrics.controllers import ControllerCounts, DecisionCounts
 from arena.metrics.failures import FailureFinding
 from arena.prices import PriceTable
-from arena.types import Cell, Outcome, RunRecord, Score
+from arena.types import Cell, Outcome, RunRecord, Score, grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,19 @@ class CellScores:
     dropped: dict[str, dict[str, None]] = field(default_factory=dict)
     failed: dict[str, FailedKind] = field(default_factory=dict)
 
+    def note(self, case: Case) -> None:
+        """Enter what is kept of a record beside its scores and its usage."""
+        record = case.record
+        self.answers[record.question_id] = record.answer.text if record.answer else None
+        self.decisions.add(record)
+        self.controllers.add(case)
+        for call in record.calls:
+            if call.dropped:
+                self.dropped.setdefault(call.model, {}).update(dict.fromkeys(call.dropped))
+        if record.failure is not None:
+            before = self.failed.get(record.failure.type, FailedKind(0, record.failure.message))
+            self.failed[record.failure.type] = FailedKind(before.questions + 1, before.message)
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
@@ -103,11 +117,7 @@ class ScoreTable:
 
 def by_metric(cell: CellScores) -> Mapping[str, list[Score]]:
     """The cell's scores regrouped: metric -> one score per question."""
-    grouped: dict[str, list[Score]] = {}
-    for scores in cell.scores.values():
-        for score in scores:
-            grouped.setdefault(score.metric, []).append(score)
-    return grouped
+    return grouped((score.metric, score) for scores in cell.scores.values() for score in scores)
 
 
 SCORE_TYPES: Mapping[str, type] = {"cell": str, "question_id": str, "metric": str, "value": float, "reason": str}

@@ -15,6 +15,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.types import grouped
+
 Values = NDArray[np.float64]
 
 BOOTSTRAP_FLOOR = 20
@@ -219,10 +221,7 @@ def _draw(n: int, rng: np.random.Generator, resamples: int) -> NDArray[np.uint16
 
 def _groups(strata: Sequence[Hashable]) -> list[NDArray[np.intp]]:
     """Rows of each stratum, smallest first; those under the floor in one, with the next one where still too few."""
-    rows_of: dict[Hashable, list[int]] = {}
-    for row, stratum in enumerate(strata):
-        rows_of.setdefault(stratum, []).append(row)
-    groups = sorted(rows_of.values(), key=len)
+    groups = sorted(grouped((stratum, row) for row, stratum in enumerate(strata)).values(), key=len)
     pooled: list[int] = []
     while groups and (len(groups[0]) < STRATUM_FLOOR or 0 < len(pooled) < STRATUM_FLOOR):
         pooled += groups.pop(0)

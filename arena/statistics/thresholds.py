@@ -39,10 +39,6 @@ class ScoreSample:
         if self.wanted.all() or not self.wanted.any():
             raise ValueError("need things of both populations")
 
-    @property
-    def n_wanted(self) -> int:
-        return int(np.count_nonzero(self.wanted))
-
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCurve:

@@ -215,8 +215,8 @@ class Decision:
     `node` decided, `choice` was taken because `score` stood to `threshold` as it did; `origin` tells where the
     threshold comes from (`paper`, `calibrated`, `default`, `user`); `changed` says what the branch altered
     (`evidence`, `query`, `answer`; empty = nothing). `tier`: the `Tier` of the judgement behind it (None = no
-    judgement). `subject`: what it was about, where there is
-    more than one (a passage's id, the number of a segment). `parts`: what the score was made of, by the paper's names.
+    judgement). `subject`: what it was about, where there is more than one (a passage's id, the number of a segment).
+    `parts`: what the score was made of, by the paper's names.
     """
 
     node: str
@@ -234,11 +234,10 @@ class Decision:
 class Answer:
     """The outcome of a strategy on one question, with three stages of evidence (document ids).
 
-    `text` is None when the strategy does not answer by design (retrieval only). `retrieved_ids`: everything
-    any retrieval brought, first seen first. `used_ids`: what was shown to the call that wrote the
-    final answer, in the order shown. `cited_ids`: what the answer points to. `shown`: what stood in that call's prompt
-    of each of `used_ids`, in their order; of an answer that several calls wrote, in all of their prompts (None = it is
-    not known).
+    `text` is None when the strategy does not answer by design (retrieval only). `retrieved_ids`: everything any
+    retrieval brought, first seen first. `used_ids`: what was shown to the call that wrote the final answer, in the
+    order shown. `cited_ids`: what the answer points to. `shown`: what stood in that call's prompt of each of
+    `used_ids`, in their order; of an answer that several calls wrote, in all of their prompts (None = not known).
     """
 
     text: str | None
