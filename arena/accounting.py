@@ -75,7 +75,7 @@ class Account:
     @property
     def whole(self) -> Spend:
         """Paid and replayed together: what the work takes, whoever paid for it and when."""
-        return self.paid + self.replayed
+        return self.paid + self.replayed if self.replayed.calls else self.paid
 
     def __add__(self, other: Account) -> Account:
         return add_up((self, other))

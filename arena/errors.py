@@ -1,26 +1,8 @@
 """Everything that can go wrong, as one tree.
 
-    ArenaError
-    +-- UserError                the user must fix something: message, exit code 2, no traceback
-    |   +-- ConfigError          a setting is unknown, mistyped or contradictory
-    |   +-- UnknownNameError     no dataset, strategy, mode or model of that name
-    |   +-- DatasetError         a data file is missing, malformed or inconsistent
-    |   +-- WeightsError         model weights are missing, unreachable or not what they should be
-    |   +-- IndexMismatchError   an index on disk was built from something else
-    |   +-- RunStoreError        a run folder cannot be read, written or continued
-    |   +-- ModelSetupError      a language model cannot be reached, opened or authorised
-    |   +-- ProviderDownError    a provider fails call after call: going on would fail every question
-    |   +-- BudgetError          the run has spent what it may; it can be continued with more
-    |   +-- RunInterrupted       the user stopped a run; what is done is kept
-    +-- TrackingError            MLflow could not be written; the run itself is whole
-    +-- ModelCallError           one call to a language model failed after all its attempts
-    |   +-- UnreadableReplyError a reply is not in the form asked for, not even after a repair turn
-    |   +-- PromptTooLongError   the prompt is longer than the model's window
-    +-- AllowanceSpent           one question has used up its calls or tokens; its strategy ends with what it has
-    +-- StrategyError            a strategy broke its contract on one question
-
-A message says what failed, on which value, and what to do next. `ModelCallError`, `AllowanceSpent` and
-`StrategyError` concern one question: the runner turns what a strategy lets through into a `Failure` value and goes on.
+A `UserError` is the user's to mend: message, exit code 2, no traceback. A message says what failed, on which value, and
+what to do next. `ModelCallError`, `AllowanceSpent` and `StrategyError` concern one question: the runner turns what a
+strategy lets through into a `Failure` value and goes on.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@ It is kept as the columns of scores.parquet and questions.parquet. `Usage` is wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from arena.accounting import Account, accounts_by_role, add_up
 from arena.judges.reading import JudgeCount
@@ -122,31 +121,37 @@ def by_metric(cell: CellScores) -> Mapping[str, list[Score]]:
 
 SCORE_TYPES: Mapping[str, type] = {"cell": str, "question_id": str, "metric": str, "value": float, "reason": str}
 
-QUESTION_TYPES: Mapping[str, type] = {
-    "cell": str,
-    "question_id": str,
-    "outcome": str,
-    "failure": str,
-    "hop": int,
-    "document": str,
-    "answer": str,
-    "em": float,
-    "f1": float,
-    "recall": float,
-    "input_tokens": int,
-    "output_tokens": int,
-    "calls": int,
-    "retrievals": int,
-    "seconds": float,
-    "usd": float,
-    "measured": bool,
-    "warm_up": bool,
-    "truncated": bool,
+_Column = tuple[type, Callable[[CellScores, str], object]]
+
+_QUESTION_COLUMNS: Mapping[str, _Column] = {
+    "cell": (str, lambda cell, _: cell.cell.key),
+    "question_id": (str, lambda _, question_id: question_id),
+    "outcome": (str, lambda cell, question_id: cell.usage[question_id].outcome),
+    "failure": (str, lambda cell, question_id: getattr(cell.failures.get(question_id), "failure", None)),
+    "hop": (int, lambda cell, question_id: getattr(cell.failures.get(question_id), "hop", None)),
+    "document": (str, lambda cell, question_id: getattr(cell.failures.get(question_id), "doc_id", None)),
+    "answer": (str, lambda cell, question_id: cell.answers[question_id]),
+    "em": (float, lambda cell, question_id: _value(cell, question_id, "answer_em")),
+    "f1": (float, lambda cell, question_id: _value(cell, question_id, "answer_f1")),
+    "recall": (float, lambda cell, question_id: _value(cell, question_id, "retrieval_recall")),
+    "input_tokens": (int, lambda cell, question_id: cell.usage[question_id].account.whole.input_tokens.value),
+    "output_tokens": (int, lambda cell, question_id: cell.usage[question_id].account.whole.output_tokens.value),
+    "calls": (int, lambda cell, question_id: cell.usage[question_id].account.whole.calls),
+    "retrievals": (int, lambda cell, question_id: cell.usage[question_id].retrievals),
+    "seconds": (float, lambda cell, question_id: cell.usage[question_id].latency_seconds),
+    "usd": (float, lambda cell, question_id: cell.usage[question_id].account.whole.usd.value),
+    "measured": (bool, lambda cell, question_id: cell.usage[question_id].measured),
+    "warm_up": (bool, lambda cell, question_id: cell.usage[question_id].warm_up),
+    "truncated": (bool, lambda cell, question_id: cell.usage[question_id].truncated),
 }
 """`failure`: the class of `arena.metrics.failures`; `hop`, `document`: where the evidence is first missing. `seconds`:
 the latency, of unmeasured questions too. Tokens and `usd` count replayed calls; None = unknown."""
 
-_SHORT_NAMES: Mapping[str, str] = {"answer_em": "em", "answer_f1": "f1", "retrieval_recall": "recall"}
+QUESTION_TYPES: Mapping[str, type] = {name: kind for name, (kind, _) in _QUESTION_COLUMNS.items()}
+
+
+def _value(cell: CellScores, question_id: str, metric: str) -> float | None:
+    return next(score.value for score in cell.scores[question_id] if score.metric == metric)
 
 
 def score_columns(table: ScoreTable) -> dict[str, Sequence[object]]:
@@ -157,34 +162,5 @@ def score_columns(table: ScoreTable) -> dict[str, Sequence[object]]:
 
 def question_columns(table: ScoreTable) -> dict[str, Sequence[object]]:
     """A row per cell and question."""
-    columns: dict[str, list[object]] = {name: [] for name in QUESTION_TYPES}
-    for cell in table.cells:
-        for question_id in cell.scores:
-            for name, value in _question_row(cell, question_id).items():
-                columns[name].append(value)
-    return dict(columns)
-
-
-def _question_row(cell: CellScores, question_id: str) -> dict[str, Any]:
-    usage, found = cell.usage[question_id], cell.failures.get(question_id)
-    spent = usage.account.whole
-    named = {_SHORT_NAMES[one.metric]: one.value for one in cell.scores[question_id] if one.metric in _SHORT_NAMES}
-    return {
-        "cell": cell.cell.key,
-        "question_id": question_id,
-        "outcome": usage.outcome,
-        "failure": found.failure if found else None,
-        "hop": found.hop if found else None,
-        "document": found.doc_id if found else None,
-        "answer": cell.answers[question_id],
-        **named,
-        "input_tokens": spent.input_tokens.value,
-        "output_tokens": spent.output_tokens.value,
-        "calls": spent.calls,
-        "retrievals": usage.retrievals,
-        "seconds": usage.latency_seconds,
-        "usd": spent.usd.value,
-        "measured": usage.measured,
-        "warm_up": usage.warm_up,
-        "truncated": usage.truncated,
-    }
+    rows = [(cell, question_id) for cell in table.cells for question_id in cell.scores]
+    return {name: [value(*row) for row in rows] for name, (_, value) in _QUESTION_COLUMNS.items()}
