@@ -7,10 +7,11 @@ no network to check them against the hub. A file that does not fit its hash is r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from arena.errors import DatasetError
-from arena.files import file_sha256
+from arena.files import file_sha256, read_yaml_file
 from arena.network import check_network_environment
 
 FROM_HUB = "hub"
@@ -129,25 +130,7 @@ def _reason(error: Exception) -> str:
     return str(cause).strip().partition("\n")[0].rstrip(".") or type(cause).__name__
 
 
-MUSIQUE = HubFile(
-    repository="dgslibisey/MuSiQue",
-    path="musique_ans_v1.0_dev.jsonl",
-    revision="c8f4f8c9465fb69d31a8eae894c3fd509c4ca321",
-    vouched="a mirror; others found its bytes equal to those of the authors' archive musique_data_v1.0.zip",
-    sha256="15fa63794d18a94ce12411aca6e2327e65b6e83b0b1490efab3f1962e48abf3b",
-    size_bytes=30_439_728,
-)
-HOTPOTQA = HubFile(
-    repository="namlh2004/hotpotqa",
-    path="hotpot_dev_distractor_v1.json",
-    revision="7e54db4656209750ff487f6fdf8e39a66dba136b",
-    vouched="a mirror that wrote the authors' records anew: its bytes are not those of the authors' own server",
-    sha256="e3da074df24e8369009918aa5cdbdd254dadcde4c63f7569d36afd6f2268caa8",
-    size_bytes=61_065_698,
-)
-TWO_WIKI = HubFile(
-    repository="voidful/2WikiMultihopQA",
-    path="dev.json",
-    revision="16852fde9d85cba158cf7e6517e7a3f9415a28c0",
-    vouched="a mirror, pinned by its commit alone: no hash of the file was published",
-)
+@cache
+def mirror_of(dataset: str) -> HubFile:
+    """The pinned file of one of this package's datasets; hub.yaml holds their figures."""
+    return HubFile(**read_yaml_file(Path(__file__).with_suffix(".yaml"), "pinned files of the hub")[dataset])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from arena.datasets.hotpot import load_hotpotqa, load_two_wiki
-from arena.datasets.hub import FROM_HUB, HOTPOTQA, MUSIQUE, TWO_WIKI, HubFile, fetch
+from arena.datasets.hub import FROM_HUB, HubFile, fetch, mirror_of
 from arena.datasets.jsonl import load_jsonl
 from arena.datasets.musique import load_musique
 from arena.errors import DatasetError
@@ -78,15 +78,15 @@ def build_jsonl(argument: str | None) -> Dataset:
     return load_jsonl(Path(argument).expanduser())
 
 
-def from_path_or_hub(name: str, load: Callable[[Path], Dataset], file: HubFile, n_questions: int) -> Build:
-    """Load from the path that is the argument; without one, or for `hub`, from the pinned `file` of the hub.
+def from_path_or_hub(name: str, load: Callable[[Path], Dataset], n_questions: int) -> Build:
+    """Load from the path that is the argument; without one, or for `hub`, from the pinned file of the hub.
 
-    The hub's file must hold `n_questions`.
+    That must hold `n_questions`.
     """
 
     def build(argument: str | None) -> Dataset:
         if argument is None or argument == FROM_HUB:
-            return load_from_hub(name, load, file, n_questions, hub_cache())
+            return load_from_hub(name, load, mirror_of(name), n_questions, hub_cache())
         return load(Path(argument).expanduser())
 
     return build
@@ -149,10 +149,10 @@ def hub_cache() -> Path:
 
 
 _BUILDS: Mapping[str, Build] = {
-    "2wikimultihopqa": from_path_or_hub("2wikimultihopqa", load_two_wiki, TWO_WIKI, n_questions=12_576),
-    "hotpotqa": from_path_or_hub("hotpotqa", load_hotpotqa, HOTPOTQA, n_questions=7405),
+    "2wikimultihopqa": from_path_or_hub("2wikimultihopqa", load_two_wiki, n_questions=12_576),
+    "hotpotqa": from_path_or_hub("hotpotqa", load_hotpotqa, n_questions=7405),
     "jsonl": build_jsonl,
-    "musique": from_path_or_hub("musique", load_musique, MUSIQUE, n_questions=2417),
+    "musique": from_path_or_hub("musique", load_musique, n_questions=2417),
     "ragrouter": build_ragrouter,
     "world": build_world,
 }

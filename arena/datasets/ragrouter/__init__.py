@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from arena.datasets.hub import FROM_HUB, MUSIQUE, HubFile, fetch
+from arena.datasets.hub import FROM_HUB, HubFile, fetch, mirror_of
 from arena.datasets.musique import load_musique
 from arena.datasets.ragrouter.rows import (
     CORPUS,
@@ -149,13 +149,6 @@ def _source(text: str) -> Edition | Path | None:
     return folder if folder.is_dir() else edition_named(text)
 
 
-BY_HAND = (
-    f"Without a network, place {CORPUS} and {QUESTIONS} of one config by hand, from "
-    f"https://huggingface.co/datasets/{REPOSITORY}/tree/main, into a folder, for the config musique {MUSIQUE.path} "
-    f"({MUSIQUE.page}) beside them, and write --dataset ragrouter:FOLDER"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class _Files:
     """What to read. `musique` None: there is no file with MuSiQue's records."""
@@ -203,8 +196,15 @@ def _read_questions(
 
 
 def _files(request: RagRouterSource, root: Path, endpoint: str | None) -> _Files:
+    original = mirror_of("musique")
+    by_hand = (
+        f"Without a network, place {CORPUS} and {QUESTIONS} of one config by hand, from "
+        f"https://huggingface.co/datasets/{REPOSITORY}/tree/main, into a folder, for the config musique "
+        f"{original.path} ({original.page}) beside them, and write --dataset ragrouter:FOLDER"
+    )
+
     def from_hub(file: HubFile) -> Path:
-        return fetch(file, root, BY_HAND, endpoint=endpoint)
+        return fetch(file, root, by_hand, endpoint=endpoint)
 
     if isinstance(request.source, Edition):
         corpus, questions = request.source.files
@@ -213,12 +213,12 @@ def _files(request: RagRouterSource, root: Path, endpoint: str | None) -> _Files
         places = from_hub(corpus), from_hub(questions)
     else:
         places = request.source / CORPUS, request.source / QUESTIONS
-        beside = request.source / MUSIQUE.path
+        beside = request.source / original.path
         wanted = request.musique or (str(beside) if beside.is_file() else None)
         notes = []
         for place in places:
             if not place.is_file():
                 raise DatasetError(f"{place}: no such file; a folder of RAGRouter-Bench holds {CORPUS} and {QUESTIONS}")
     if wanted == FROM_HUB:
-        return _Files(*places, from_hub(MUSIQUE), (*notes, MUSIQUE.note))
+        return _Files(*places, from_hub(original), (*notes, original.note))
     return _Files(*places, Path(wanted).expanduser() if wanted else None, tuple(notes))

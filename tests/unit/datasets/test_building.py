@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.datasets.hotpot import load_hotpotqa
-from arena.datasets.hub import HOTPOTQA, MUSIQUE, TWO_WIKI
+from arena.datasets.hub import mirror_of
 from arena.datasets.table import from_path_or_hub, hub_cache, load_from_hub
 from arena.errors import DatasetError
 from tests.unit.datasets.dataset_hub import hub_file, serving
@@ -31,7 +31,7 @@ def test_the_hubs_file_is_loaded_kept_and_named_in_the_notes(tmp_path: Path) -> 
 
 def test_the_hubs_file_and_the_same_file_by_path_have_one_fingerprint(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_bytes(CONTENT)
-    by_path = from_path_or_hub("hotpotqa", load_hotpotqa, FILE, 2)(str(tmp_path / "mine.json"))
+    by_path = from_path_or_hub("hotpotqa", load_hotpotqa, 2)(str(tmp_path / "mine.json"))
     with serving({"dev.json": CONTENT}) as hub:
         from_hub = load_from_hub("hotpotqa", load_hotpotqa, FILE, 2, tmp_path, endpoint=hub.url)
     assert by_path.fingerprint == from_hub.fingerprint
@@ -42,19 +42,21 @@ def test_another_number_of_questions_is_refused(tmp_path: Path) -> None:
         load_from_hub("hotpotqa", load_hotpotqa, FILE, 7405, tmp_path, endpoint=hub.url)
 
 
-@pytest.mark.parametrize(
-    ("name", "file"), [("hotpotqa", HOTPOTQA), ("musique", MUSIQUE), ("2wikimultihopqa", TWO_WIKI)]
-)
-def test_without_a_hub_the_file_to_place_and_the_command_are_named(tmp_path: Path, name: str, file: object) -> None:
+MIRRORED = ("hotpotqa", "musique", "2wikimultihopqa")
+
+
+@pytest.mark.parametrize("name", MIRRORED)
+def test_without_a_hub_the_file_to_place_and_the_command_are_named(tmp_path: Path, name: str) -> None:
+    file = mirror_of(name)
     with pytest.raises(DatasetError) as caught:
-        load_from_hub(name, load_hotpotqa, file, 1, tmp_path, endpoint=NOBODY)  # type: ignore[arg-type]
+        load_from_hub(name, load_hotpotqa, file, 1, tmp_path, endpoint=NOBODY)
     message = str(caught.value)
-    assert f"place {file.path} by hand ({file.page}" in message  # type: ignore[attr-defined]
-    assert message.endswith(f"write --dataset {name}:{file.path}")  # type: ignore[attr-defined]
+    assert f"place {file.path} by hand ({file.page}" in message
+    assert message.endswith(f"write --dataset {name}:{file.path}")
 
 
 def test_every_mirror_is_pinned_by_a_commit() -> None:
-    for file in (HOTPOTQA, MUSIQUE, TWO_WIKI):
+    for file in map(mirror_of, MIRRORED):
         assert len(file.revision) == 40
         assert set(file.revision) <= set("0123456789abcdef")
 
