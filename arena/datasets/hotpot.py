@@ -29,9 +29,8 @@ Spans = tuple[tuple[int, int], ...]
 
 @dataclass(slots=True)
 class Context:
-    """Paragraphs of one record. `empty`: how many had a title but no text, and are not in the pool."""
+    """Paragraphs of one record."""
 
-    empty: int = 0
     _paragraphs: dict[str, list[tuple[str, Spans]]] = field(default_factory=dict)
 
     def add(self, title: str, doc_id: str, sentences: Spans) -> None:
@@ -51,8 +50,8 @@ class Context:
         return (paragraphs[0][0], None) if paragraphs else None
 
 
-def read_context(row: FileRow, pool: Pool) -> Context:
-    """The paragraphs in field `context`, each added to the pool.
+def read_context(row: FileRow, pool: Pool, faults: _Faults) -> Context:
+    """The paragraphs in field `context`, each added to the pool; those that have a title but no text are counted.
 
     Raises:
         DatasetError: the field is absent or not a list of [title, [sentences]].
@@ -66,7 +65,7 @@ def read_context(row: FileRow, pool: Pool) -> Context:
         if text:
             context.add(title, pool.add(title, text), spans)
         else:
-            context.empty += 1
+            faults.empty_paragraphs += 1
     return context
 
 
@@ -191,8 +190,7 @@ def _gold(row: FileRow, question_id: str, pool: Pool, faults: _Faults) -> Gold:
     for name in ("answer", "supporting_facts"):
         if name not in row.fields:
             raise row.error(f"no field {name!r}; the test files hide their labels: use the train or dev file")
-    context = read_context(row, pool)
-    faults.empty_paragraphs += context.empty
+    context = read_context(row, pool, faults)
     supporting_ids, sentences = _supporting(row, context)
     if not supporting_ids:
         faults.without_gold.append(question_id)

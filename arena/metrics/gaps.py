@@ -148,6 +148,7 @@ def citation_gap(case: Case, gap: Gap) -> str | None:
 
 
 Wording = Callable[[str, Sequence[str]], float | None]
+"""Of the answer's text, then of the texts it is held against."""
 
 CROSSED: Mapping[str, Wording] = {"answer_em": exact_match, "answer_f1": token_f1, "answer_contains": contains}
 """Metrics that look at words alone. Each is 0 for two texts without a token in common, unless neither has any."""

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 from arena.metrics import answer as words
 from arena.metrics import gaps
 from arena.metrics.case import Case
-from arena.metrics.gaps import Gap
+from arena.metrics.gaps import Gap, Wording
 from arena.metrics.retrieval import (
     average_precision,
     evidence_availability,
@@ -68,10 +68,6 @@ class TextComparison(Protocol):
     """Of the answer's text with those that are right; `official`: see `arena.metrics.answer`."""
 
     def __call__(self, prediction: str, answers: Sequence[str], /, *, official: bool) -> float | None: ...
-
-
-Wording = Callable[[str, Sequence[str]], float | None]
-"""Of the answer's text, then of the texts it is held against."""
 
 
 def of_answer(metric: Callable[[Answer, Gold], float | None]) -> Measure:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from arena.accounting import account_of
 from arena.judges.reading import JudgeCounts, score_of
@@ -24,33 +23,15 @@ from arena.types import (
     RunRecord,
     Score,
     Verdict,
+    grouped,
 )
 
 
-@dataclass(slots=True)
-class VerdictIndex:
-    """Verdicts by the record that they are about, and whose verdicts count.
-
-    `judges`: metric -> the `judge_sha` whose verdicts are the scores.
-    """
-
-    by_key: dict[Key, list[Verdict]] = field(default_factory=dict)
-    judges: dict[JudgeMetric, str] = field(default_factory=dict)
-
-    def take(self, key: Key) -> list[Verdict]:
-        """The verdicts on one record, in the order of their repeats; removed from the index."""
-        return sorted(self.by_key.pop(key, ()), key=lambda one: (one.metric, one.judge_sha, one.repeat))
-
-
-def index_verdicts(verdicts: Iterable[Verdict], judges: Mapping[JudgeMetric, str]) -> VerdictIndex:
-    """Sort verdicts by record. `judges`: see `VerdictIndex`; one not in it goes by the judge with most verdicts."""
-    index, counts = VerdictIndex(), Counter[tuple[JudgeMetric, str]]()
-    for verdict in verdicts:
-        index.by_key.setdefault((verdict.cell, verdict.question_id), []).append(verdict)
-        counts[verdict.metric, verdict.judge_sha] += 1
+def _counting(verdicts: Iterable[Verdict], judges: Mapping[JudgeMetric, str]) -> dict[JudgeMetric, str]:
+    """`judges`; for a metric that is not among them, the judge with most verdicts."""
+    counts = Counter((verdict.metric, verdict.judge_sha) for verdict in verdicts)
     most = {metric: sha for (metric, sha), _ in sorted(counts.items(), key=lambda item: (item[1], item[0]))}
-    index.judges = most | dict(judges)
-    return index
+    return most | dict(judges)
 
 
 def judge_case(
@@ -99,21 +80,24 @@ def score_records(
         verdicts: of judges; one on a record that has changed since counts for nothing but its bill.
         labels: of people: (cell key, question id) -> whether the answer is right.
         judge_metrics: by which every record was to be judged; empty = nothing was.
-        judges: metric -> the `judge_sha` whose verdicts count, where several judged (None: see `index_verdicts`).
+        judges: metric -> the `judge_sha` whose verdicts count, where several judged (else most verdicts decide).
         judge_base_url: where the judge was asked, which decides its price (None = at its provider's own address).
     """
     if documents is None:
         documents = {one.doc_id: one for one in dataset.documents}
     questions = {question.question_id: question for question in dataset.questions}
-    index, counts = index_verdicts(verdicts, judges or {}), JudgeCounts(prices, judge_base_url)
+    verdicts = tuple(verdicts)
+    counting = _counting(verdicts, judges or {})
+    said = grouped(((verdict.cell, verdict.question_id), verdict) for verdict in verdicts)
+    counts = JudgeCounts(prices, judge_base_url)
     cells: dict[str, CellScores] = {}
     shared: dict[Score, Score] = {}  # few values are distinct: a score that many questions have is held once
     for record in records:
         key = (record.cell.key, record.question_id)
         cell = cells.setdefault(record.cell.key, CellScores(record.cell))
         case = Case(record, questions[record.question_id], dataset.gold[record.question_id], documents)
-        found = index.take(key)
-        judged, own = judge_case(case, judge_metrics, found, index.judges)
+        found = sorted(said.get(key, ()), key=lambda one: (one.metric, one.judge_sha, one.repeat))
+        judged, own = judge_case(case, judge_metrics, found, counting)
         scores = {score.metric: score for score in (*score_record(case), *judged)}
         cell.scores[record.question_id] = tuple(shared.setdefault(score, score) for score in scores.values())
         cell.usage[record.question_id] = usage_of(record, prices)

@@ -7,7 +7,7 @@ stay paired.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 from statistics import NormalDist
@@ -138,7 +138,13 @@ RESAMPLES = 2000
 STRATUM_FLOOR = 10
 """Strata with fewer questions are pooled: inside a stratum of n a bootstrap sees (n - 1) / n of the variance."""
 
-_BLOCK_CELLS = 2_000_000  # draws held at once: 16 MB
+_BLOCK_CELLS = 2_000_000  # numbers held at once: 16 MB
+
+
+def blocks(rows: int, width: int) -> Iterator[slice]:
+    """Slices that together cover `rows` rows of `width` numbers, in order, each of as many as are held at once."""
+    size = max(1, _BLOCK_CELLS // max(1, width))
+    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +170,12 @@ class Resamples:
         fixed, digits = _fixed_point(totals)
         distinct, place = _distinct_columns(sizes)  # few: most metrics are missing on the same questions
         found = np.empty((len(self.counts), totals.shape[1]), dtype=np.float64)
-        block = max(1, _BLOCK_CELLS // max(1, len(totals)))
         with np.errstate(invalid="ignore", divide="ignore"):
             whole = fixed.sum(axis=0) / sizes.sum(axis=0)
-            for start in range(0, len(self.counts), block):
-                counts = self.counts[start : start + block].astype(np.float64)
+            for block in blocks(len(self.counts), len(totals)):
+                counts = self.counts[block].astype(np.float64)
                 drawn = (counts @ distinct)[:, place]
-                found[start : start + block] = np.where(drawn > 0.0, (counts @ fixed) / drawn, whole)
+                found[block] = np.where(drawn > 0.0, (counts @ fixed) / drawn, whole)
         return np.ldexp(found, -digits)
 
 
@@ -211,11 +216,10 @@ def _distinct_columns(table: Values) -> tuple[Values, NDArray[np.intp]]:
 
 def _draw(n: int, rng: np.random.Generator, resamples: int) -> NDArray[np.uint16]:
     counts = np.empty((resamples, n), dtype=np.uint16)
-    block = max(1, _BLOCK_CELLS // n)
-    for start in range(0, resamples, block):
-        size = min(block, resamples - start)
+    for block in blocks(resamples, n):
+        size = block.stop - block.start
         drawn = rng.integers(0, n, size=(size, n)) + np.arange(size)[:, np.newaxis] * n
-        counts[start : start + size] = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+        counts[block] = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
     return counts
 
 

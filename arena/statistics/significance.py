@@ -15,12 +15,11 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.statistics.intervals import Values
+from arena.statistics.intervals import Values, blocks
 
 PERMUTATIONS = 10_000
 
 _TIE = 1e-9  # relative to the sum of |differences|: sums of the same terms in another order differ by far less
-_BLOCK_CELLS = 2_000_000  # signs held at once: 16 MB
 
 
 def paired_permutation(differences: Values, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> Values:
@@ -61,9 +60,8 @@ def _sampled(differences: Values, rng: np.random.Generator, permutations: int) -
     n = len(differences)
     extreme = np.zeros(differences.shape[1], dtype=np.int64)
     whole = differences.sum(axis=0)
-    block = max(1, _BLOCK_CELLS // n)
-    for start in range(0, permutations, block):
-        size = min(block, permutations - start)
+    for block in blocks(permutations, n):
+        size = block.stop - block.start
         bits = np.frombuffer(rng.bytes(size * -(-n // 8)), dtype=np.uint8).reshape(size, -1)
         kept = np.unpackbits(bits, axis=1, count=n).astype(np.float64)
         extreme += _extreme(2.0 * (kept @ differences) - whole, differences)

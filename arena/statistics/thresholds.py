@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.statistics.intervals import Interval, Resamples, Values, mean_interval, wilson_interval
+from arena.statistics.intervals import Interval, Resamples, Values, blocks, mean_interval, wilson_interval
 
-_BLOCK_CELLS = 2_000_000  # weights held at once: 16 MB
 _TIE = 1e-12  # rates are quotients of counts below 10^6: two that differ, differ by more
 
 Places = NDArray[np.intp]
@@ -120,9 +119,8 @@ def trade_off(scored: ScoreSample, resamples: Resamples | None = None) -> Thresh
         return ThresholdCurve(thresholds, *(one[0] for one in whole))
     of_questions = scored.questions[order]
     parts = []
-    block = max(1, _BLOCK_CELLS // ranked.size)
-    for start in range(0, len(resamples.counts), block):
-        weights = resamples.counts[start : start + block].astype(np.float64)[:, of_questions]
+    for block in blocks(len(resamples.counts), ranked.size):
+        weights = resamples.counts[block].astype(np.float64)[:, of_questions]
         drawn = _rates(weights, wanted, starts)
         parts.append([np.where(np.isnan(one), usual, one) for one, usual in zip(drawn, whole, strict=True)])
     kept, refused, auc = (np.concatenate(column) for column in zip(*parts, strict=True))

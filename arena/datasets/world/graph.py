@@ -101,10 +101,6 @@ class Namer:
                 self._made.add(word)
                 return word.capitalize()
 
-    def shared_title(self) -> str:
-        """A two-word name that fits every kind."""
-        return f"{self.fresh_word()} {self._rng.choice(_SECOND_WORDS)}"
-
     def name(self, kind: Kind) -> str:
         """A name in one of the kind's shapes."""
         while True:
@@ -223,7 +219,7 @@ def _name_things(documents: int, rng: Random) -> tuple[dict[str, list[Thing]], d
     counts = apportion(documents, {key: kind.weight for key, kind in kinds.items()}, at_least=1)
     things: dict[str, list[Thing]] = {key: [] for key in kinds}
     for _ in range(documents // DOCUMENTS_PER_HOMONYM):
-        title = namer.shared_title()
+        title = f"{namer.fresh_word()} {rng.choice(_SECOND_WORDS)}"  # fits every kind
         # Drawn from sorted keys, so that the order of kinds in the lexicon does not choose who shares a title.
         for key in sorted(rng.sample(sorted(kinds), HOMONYM_KINDS)):
             if namer.claim(kinds[key], title):

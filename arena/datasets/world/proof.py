@@ -45,32 +45,32 @@ class Derivation:
 
 
 class Evidence:
-    """Facts, findable by what they are about and by what they say."""
+    """Facts, findable by what they are about and by what they say.
+
+    `stating`: (relation, subject) -> the facts that give a value, one a statement. `having`: (relation, value) -> the
+    facts that say it. `bearers`: word -> the things, as kind and name, in whose name it occurs.
+    """
 
     def __init__(self, readings: Iterable[DocumentReading]) -> None:
-        self._about: dict[tuple[str, str], list[Fact]] = defaultdict(list)
-        self._saying: dict[tuple[str, str], list[Fact]] = defaultdict(list)
-        self._bearers: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        self.stating: dict[tuple[str, str], list[Fact]] = defaultdict(list)
+        self.having: dict[tuple[str, str], list[Fact]] = defaultdict(list)
+        self.bearers: dict[str, set[tuple[str, str]]] = defaultdict(set)
         for reading in readings:
             self._enter_name(reading.kind or "", reading.title)
             for fact in reading.facts:
-                self._about[fact.relation, fact.subject].append(fact)
-                self._saying[fact.relation, fact.value].append(fact)
+                self.stating[fact.relation, fact.subject].append(fact)
+                self.having[fact.relation, fact.value].append(fact)
                 self._enter_name(fact.relation.partition(".")[0], fact.subject)
                 self._enter_name(lexicon().relations[fact.relation].value, fact.value)
-
-    def stating(self, relation: str, subject: str) -> list[Fact]:
-        """The facts that give a value of a relation of a thing, one a statement."""
-        return self._about.get((relation, subject), [])
 
     def mentioning(self, thing: Leaf) -> set[str]:
         """The documents that state a fact about a thing or with it as value."""
         found: set[str] = set()
         for key, relation in lexicon().relations.items():
             if key.startswith(f"{thing.kind}."):
-                found.update(fact.doc_id for fact in self._about.get((key, thing.name), ()))
+                found.update(fact.doc_id for fact in self.stating[key, thing.name])
             if relation.value == thing.kind:
-                found.update(fact.doc_id for fact in self._saying.get((key, thing.name), ()))
+                found.update(fact.doc_id for fact in self.having[key, thing.name])
         return found
 
     def derive(self, query: Query, without: str | None = None) -> list[Derivation]:
@@ -82,27 +82,19 @@ class Evidence:
         return [
             Derivation(fact.value, _joined(*inner.documents, fact.doc_id))
             for inner in self.derive(query.of, without)
-            for fact in self.stating(query.relation, inner.value)
+            for fact in self.stating[query.relation, inner.value]
             if fact.doc_id != without
         ]
 
-    def having(self, relation: str, value: str) -> list[Fact]:
-        """The facts of a relation that say the value."""
-        return self._saying.get((relation, value), [])
-
-    def bearers(self, word: str) -> set[tuple[str, str]]:
-        """The things, as kind and name, in whose name a word occurs."""
-        return self._bearers.get(word, set())
-
     def _enter_name(self, kind: str, name: str) -> None:
         for word in name.split():
-            self._bearers[word].add((kind, name))
+            self.bearers[word].add((kind, name))
 
     def _meet(self, query: Meet, without: str | None) -> Iterator[Derivation]:
         for one in self.derive(query.first.of, without):
             for other in self.derive(query.second.of, without):
-                for left in self.having(query.first.relation, one.value):
-                    for right in self.having(query.second.relation, other.value):
+                for left in self.having[query.first.relation, one.value]:
+                    for right in self.having[query.second.relation, other.value]:
                         if left.subject == right.subject and without not in (left.doc_id, right.doc_id):
                             taken = _joined(*one.documents, *other.documents, left.doc_id, right.doc_id)
                             yield Derivation(left.subject, taken)
@@ -131,7 +123,7 @@ def check_answerable(question: Question, gold: Gold, query: Step, evidence: Evid
         if left := evidence.derive(query, without=doc_id):
             yield f"{key}: without {doc_id} the documents still lead to {left}"
     for inner in evidence.derive(query.of):
-        if len(facts := evidence.stating(query.relation, inner.value)) != 1:
+        if len(facts := evidence.stating[query.relation, inner.value]) != 1:
             yield f"{key}: {len(facts)} statements of the deciding fact"
     yield from _check_meeting(question, query, evidence)
     yield from _check_aliases(key, gold, query, evidence)
@@ -169,8 +161,8 @@ def _check_meeting(question: Question, query: Step, evidence: Evidence) -> Itera
         values = {
             fact.value
             for inner in evidence.derive(arm.of)
-            for candidate in evidence.having(arm.relation, inner.value)
-            for fact in evidence.stating(outer.relation, candidate.subject)
+            for candidate in evidence.having[arm.relation, inner.value]
+            for fact in evidence.stating[outer.relation, candidate.subject]
         }
         if len(values) < 2:
             yield f"{question.question_id}: {arm.relation} alone already decides {outer.relation}"
@@ -182,7 +174,7 @@ def _check_aliases(key: str, gold: Gold, query: Step, evidence: Evidence) -> Ite
         unit = lexicon().relations[query.relation].unit
         if unit is not None and alias == f"{gold.answers[0]} {unit}":
             continue
-        if evidence.bearers(alias) != {(lexicon().relations[query.relation].value, gold.answers[0])}:
+        if evidence.bearers[alias] != {(lexicon().relations[query.relation].value, gold.answers[0])}:
             yield f"{key}: the alias {alias!r} does not mean {gold.answers[0]!r} alone"
 
 
@@ -220,7 +212,7 @@ def _check_claim(key: str, claim: Claim, subject: Leaf, evidence: Evidence) -> I
     if thing != subject and not any(value == subject.name for _, value in stated):
         yield f"{key}: the claim {claim.text!r} is not about {subject.name!r}"
     for relation, value in stated:
-        tellers = [fact.doc_id for fact in evidence.stating(relation, thing.name) if fact.value == value]
+        tellers = [fact.doc_id for fact in evidence.stating[relation, thing.name] if fact.value == value]
         if tuple(tellers) != claim.supporting_ids:
             yield f"{key}: {relation} {value!r} is told by {tellers}, not by {claim.supporting_ids} alone"
 

@@ -88,11 +88,8 @@ class Sampler:
             if f"{source.kind.key}.{relation.key}" == relations[-1]
         ]
         self._rng.shuffle(sources)
-        for source in sources:
-            start = self._trace_back(source, relations[:-1])
-            if start is not None:
-                return start
-        return None
+        starts = (self._trace_back(source, relations[:-1]) for source in sources)
+        return next((start for start in starts if start is not None), None)
 
     def _chain(self, length: int) -> Found | None:
         start = self._rng.choice(self._graph.things)
