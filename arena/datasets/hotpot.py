@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.datasets.records import FileRow, Pool, make_dataset, read_records, some
-from arena.errors import DatasetError
+from arena.datasets.records import FileRow, Pool, make_dataset, read_questions, some
 from arena.files import DECODER, fault_of
 from arena.types import Dataset, Gold, GoldSentence, Question
 
@@ -159,17 +158,14 @@ def _load(path: Path, name: str, hops: Mapping[str, int]) -> Dataset:
         DatasetError: the file cannot be read, has no records, or a record is malformed or repeated.
     """
     pool, faults = Pool(), _Faults()
-    questions, gold, places = list[Question](), dict[str, Gold](), dict[str, str]()
-    for record in read_records(path):
+
+    def read(record: FileRow) -> tuple[Question, Gold]:
         row = as_official(record)
         question = _question(row, hops, faults)
-        row.enter("_id", question.question_id, places)
-        questions.append(question)
-        gold[question.question_id] = _gold(row, question.question_id, pool, faults)
-    if not questions:
-        raise DatasetError(
-            f"{path} holds no records; expected one JSON array of records, one record per line, or a table"
-        )
+        return question, _gold(row, question.question_id, pool, faults)
+
+    empty = " holds no records; expected one JSON array of records, one record per line, or a table"
+    questions, gold = read_questions(path, read, "_id", empty)
     notes = _notes(faults, len(questions), hops)
     return make_dataset(f"{name}:{path}", pool.documents, questions, gold, notes)
 

@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from arena.datasets.records import MOST_HOPS, FileRow, make_dataset, read_records
+from arena.datasets.records import MOST_HOPS, FileRow, make_dataset, read_questions, read_records
 from arena.errors import DatasetError, UnknownNameError, nearest
 from arena.types import KINDS, Claim, Dataset, Document, Gold, GoldSentence, Kind, Question, Scalar
 
@@ -117,7 +117,8 @@ def _read_corpus(path: Path) -> dict[str, Document]:
     documents: dict[str, Document] = {}
     places: dict[str, str] = {}
     for row in read_records(path):
-        doc_id = _new_id(row, "doc_id", places)
+        doc_id = row.identifier("doc_id")
+        row.enter("doc_id", doc_id, places)
         title, text = row.optional("title", str) or "", row.require("text", str)
         documents[doc_id] = Document(doc_id, title, text, _metadata(row))
     if not documents:
@@ -126,22 +127,11 @@ def _read_corpus(path: Path) -> dict[str, Document]:
 
 
 def _read_questions(path: Path, documents: Mapping[str, Document]) -> tuple[list[Question], dict[str, Gold]]:
-    questions: list[Question] = []
-    gold: dict[str, Gold] = {}
-    places: dict[str, str] = {}
-    for row in read_records(path):
-        question_id = _new_id(row, "question_id", places)
-        gold[question_id] = _gold(row, question_id, documents)
-        questions.append(_question(row, gold[question_id]))
-    if not questions:
-        raise DatasetError(f"{path}: there are no questions; write one question per line")
-    return questions, gold
+    def read(row: FileRow) -> tuple[Question, Gold]:
+        gold = _gold(row, row.identifier("question_id"), documents)
+        return _question(row, gold), gold
 
-
-def _new_id(row: FileRow, name: str, places: dict[str, str]) -> str:
-    value = row.identifier(name)
-    row.enter(name, value, places)
-    return value
+    return read_questions(path, read, "question_id", ": there are no questions; write one question per line")
 
 
 def _metadata(row: FileRow) -> dict[str, Scalar]:

@@ -15,7 +15,7 @@ import codecs
 import hashlib
 import json
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -138,6 +138,25 @@ def as_row(place: str, value: Any, source: str, per: str = "line") -> FileRow:
 def some(names: Sequence[str]) -> str:
     """The first three of them, quoted, and dots for the rest."""
     return ", ".join(repr(name) for name in names[:3]) + (", ..." if len(names) > 3 else "")
+
+
+def read_questions(
+    path: Path, read: Callable[[FileRow], tuple[Question, Gold]], id_name: str, if_empty: str
+) -> tuple[list[Question], dict[str, Gold]]:
+    """The questions of a file with their gold, in its order. `id_name`, `if_empty`: for what is said of a fault.
+
+    Raises:
+        DatasetError: as `read_records` and `read` do; an id is used twice; there is no question.
+    """
+    questions, gold, places = list[Question](), dict[str, Gold](), dict[str, str]()
+    for row in read_records(path):
+        question, gold_of_it = read(row)
+        row.enter(id_name, question.question_id, places)
+        questions.append(question)
+        gold[question.question_id] = gold_of_it
+    if not questions:
+        raise DatasetError(f"{path}{if_empty}")
+    return questions, gold
 
 
 def _parse(place: str, raw: bytes) -> FileRow:

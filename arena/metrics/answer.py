@@ -277,18 +277,12 @@ def evaluate(predictions: Sequence[OfficialPrediction], gold: Sequence[OfficialG
     answerable = [pair for pair in pairs if pair[1].answerable]
     if not answerable:
         raise ValueError("the gold has no answerable record: nothing can be averaged")
-    metrics = {
-        "answer_em": _mean([_answer_em(pair) for pair in answerable]),
-        "answer_f1": _mean([_answer_f1(pair) for pair in answerable]),
-        "support_em": _mean(
-            [support_em(predicted.support_idxs, record.support_idxs) for predicted, record in answerable]
-        ),
-        "support_f1": _mean([_support_f1(pair) for pair in answerable]),
-    }
+    scores = [_official_scores(pair) for pair in answerable]
+    metrics = {name: _mean([one[name] for one in scores]) for name in scores[0]}
     if len(answerable) < len(pairs):
-        groups = _groups(pairs)
-        metrics["group_answer_sufficiency_f1"] = _mean([right * _answer_f1(pair) for pair, right in groups])
-        metrics["group_support_sufficiency_f1"] = _mean([right * _support_f1(pair) for pair, right in groups])
+        groups = [(_official_scores(pair), right) for pair, right in _groups(pairs)]
+        metrics["group_answer_sufficiency_f1"] = _mean([right * one["answer_f1"] for one, right in groups])
+        metrics["group_support_sufficiency_f1"] = _mean([right * one["support_f1"] for one, right in groups])
     return metrics
 
 
@@ -307,16 +301,14 @@ def _groups(pairs: Sequence[Pair]) -> list[tuple[Pair, bool]]:
     ]
 
 
-def _answer_em(pair: Pair) -> float:
-    return exact_match(pair[0].answer, pair[1].answers, official=True) or 0.0
-
-
-def _answer_f1(pair: Pair) -> float:
-    return token_f1(pair[0].answer, pair[1].answers, official=True) or 0.0
-
-
-def _support_f1(pair: Pair) -> float:
-    return support_f1(pair[0].support_idxs, pair[1].support_idxs)
+def _official_scores(pair: Pair) -> dict[str, float]:
+    predicted, record = pair
+    return {
+        "answer_em": exact_match(predicted.answer, record.answers, official=True) or 0.0,
+        "answer_f1": token_f1(predicted.answer, record.answers, official=True) or 0.0,
+        "support_em": support_em(predicted.support_idxs, record.support_idxs),
+        "support_f1": support_f1(predicted.support_idxs, record.support_idxs),
+    }
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from arena.metrics import case as reasons
 from arena.metrics.answer import any_script_normalised, contains, exact_match, musique_normalised, statements, token_f1
 from arena.metrics.case import Case
-from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
+from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, grouped
 
 Gap = Callable[[Case], str | None]
 
@@ -164,7 +164,7 @@ def cross_scores(
         answers: of the same questions, in the same order.
         metric: one of CROSSED.
     """
-    holders = _holders(answers)
+    holders = grouped((token, place) for place, texts in enumerate(answers) for one in texts for token in _tokens(one))
     known: dict[str, dict[int, float]] = {}
     rows: list[dict[int, float]] = []
     for prediction in predictions:
@@ -179,17 +179,8 @@ def cross_scores(
     return rows
 
 
-def _holders(answers: Sequence[Sequence[str]]) -> dict[str, set[int]]:
-    """Token -> places of the questions that have it in an answer; the empty token stands for a text without any."""
-    holders: dict[str, set[int]] = {}
-    for place, alternatives in enumerate(answers):
-        for answer in alternatives:
-            for token in _tokens(answer):
-                holders.setdefault(token, set()).add(place)
-    return holders
-
-
 def _tokens(text: str) -> list[str]:
+    """The empty token stands for a text without any."""
     if text.isascii():
         return musique_normalised(text).split() or [""]
     # Which of the two a comparison takes depends on the other text.

@@ -20,7 +20,6 @@ from arena.datasets.hub import FROM_HUB, HubFile, fetch, mirror_of
 from arena.datasets.musique import load_musique
 from arena.datasets.ragrouter.rows import (
     CORPUS,
-    CorpusLookup,
     EvidenceNotes,
     Originals,
     evidence_notes,
@@ -28,10 +27,10 @@ from arena.datasets.ragrouter.rows import (
     read_asked,
     read_corpus,
 )
-from arena.datasets.records import make_dataset, read_records
+from arena.datasets.records import make_dataset, read_questions
 from arena.errors import DatasetError
 from arena.files import read_yaml_file
-from arena.types import Dataset, Gold, Kind, Question
+from arena.types import Dataset, Kind, Question
 
 REPOSITORY = "Chaplain0908/RAGRouter"
 QUESTIONS = "Question.json"
@@ -170,7 +169,12 @@ def load_request(request: RagRouterSource, root: Path, *, endpoint: str | None =
     corpus = read_corpus(files.corpus)
     originals = Originals(load_musique(files.musique)) if files.musique else None
     ledger = EvidenceNotes()
-    questions, gold = _read_questions(files.questions, corpus, originals, ledger)
+    questions, gold = read_questions(
+        files.questions,
+        lambda row: put_together(read_asked(row), corpus, originals, ledger),
+        "question id",
+        " holds no questions; expected RAGRouter-Bench's, one object per question",
+    )
     size_note = check_sizes(request.source, len(corpus.documents), questions)
     notes = (
         *files.notes,
@@ -179,20 +183,6 @@ def load_request(request: RagRouterSource, root: Path, *, endpoint: str | None =
     )
     name = request.source.alias if isinstance(request.source, Edition) else str(request.source)
     return make_dataset(f"ragrouter:{name}", corpus.documents, questions, gold, notes)
-
-
-def _read_questions(
-    path: Path, corpus: CorpusLookup, originals: Originals | None, ledger: EvidenceNotes
-) -> tuple[list[Question], dict[str, Gold]]:
-    questions, gold, places = list[Question](), dict[str, Gold](), dict[str, str]()
-    for row in read_records(path):
-        asked = read_asked(row)
-        row.enter("question id", asked.question_id, places)
-        question, gold[asked.question_id] = put_together(asked, corpus, originals, ledger)
-        questions.append(question)
-    if not questions:
-        raise DatasetError(f"{path} holds no questions; expected RAGRouter-Bench's, one object per question")
-    return questions, gold
 
 
 def _files(request: RagRouterSource, root: Path, endpoint: str | None) -> _Files:
