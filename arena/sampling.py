@@ -6,19 +6,18 @@ Every question belongs to one of two parts for good. What is tuned on `dev` is m
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
 from arena.config import RunConfig
 from arena.errors import ConfigError, nearest
-from arena.types import Question
+from arena.types import Kind, Question, grouped
 
 DEV_SHARE = 0.3
 
 Part = Literal["dev", "eval"]
-Stratum = tuple[str, int]
+Stratum = tuple[Kind, int]
 
 
 def part_of(question_id: str) -> Part:
@@ -81,10 +80,7 @@ def sample(
     """
     if limit is None or limit >= len(questions):
         return tuple(questions)
-    strata: dict[Stratum, list[Question]] = defaultdict(list)
-    for question in questions:
-        hops = question.hops if question.kind == "multi_hop" else None
-        strata[question.kind, hops or 0].append(question)
+    strata = grouped(((one.kind, (one.hops or 0) if one.kind == "multi_hop" else 0), one) for one in questions)
     sizes = {stratum: len(members) for stratum, members in sorted(strata.items())}
     counts = _even(sizes, limit) if balance == "even" else _proportional(sizes, limit)
     chosen: set[str] = set()

@@ -81,14 +81,13 @@ def read_musique(path: Path) -> PooledMusique:
 
 def _question(row: FileRow) -> Question:
     shape = row.identifier("id").partition("__")[0]
-    known = shape in SHAPES
     answerable = row.optional("answerable", bool) is not False
     return Question(
         question_id=row.identifier("id") + ("" if answerable else _TWIN),
         text=row.identifier("question"),
         kind="multi_hop" if answerable else "unanswerable",
-        hops=SHAPES[shape] if known else None,
-        hop_shape=shape if known else None,
+        hops=SHAPES.get(shape),
+        hop_shape=shape if shape in SHAPES else None,
     )
 
 

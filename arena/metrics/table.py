@@ -9,25 +9,9 @@ from typing import Literal, Protocol
 
 from arena.metrics import answer as words
 from arena.metrics import gaps
+from arena.metrics import retrieval as docs
 from arena.metrics.case import Case
 from arena.metrics.gaps import Gap, Wording
-from arena.metrics.retrieval import (
-    average_precision,
-    evidence_availability,
-    full_recall,
-    hit_at_k,
-    hop_coverage,
-    hop_recall,
-    ndcg_at_k,
-    precision,
-    precision_at_k,
-    recall,
-    recall_at_k,
-    reciprocal_rank,
-    set_f1,
-    support_em,
-    support_f1,
-)
 from arena.types import Answer, Gold, JudgeMetric, Score
 
 Measure = Callable[[Case], float | None]
@@ -139,7 +123,7 @@ def on_hop(number: int) -> MetricSpec:
     spec = on_chain(
         f"hop_{number}_recall",
         f"whether the document of hop {number} was shown to the call that wrote the answer",
-        lambda used, hop_order: hop_recall(used, hop_order, number),
+        lambda used, hop_order: docs.hop_recall(used, hop_order, number),
     )
     return replace(spec, gap=partial(gaps.hop_gap, number=number), binary=True)
 
@@ -174,40 +158,42 @@ def on_shown(metric: Wording, *, cited: bool = False) -> Measure:
 
 
 _EVIDENCE = (
-    on_used("retrieval_recall", "share of the gold documents that the answer was written from", recall),
-    on_used("retrieval_precision", "share of the documents the answer was written from that are gold", precision),
-    on_used("retrieval_f1", "harmonic mean of the two", set_f1),
-    on_used("full_recall", "whether the answer was written from all gold documents", full_recall, binary=True),
+    on_used("retrieval_recall", "share of the gold documents that the answer was written from", docs.recall),
+    on_used("retrieval_precision", "share of the documents the answer was written from that are gold", docs.precision),
+    on_used("retrieval_f1", "harmonic mean of the two", docs.set_f1),
+    on_used("full_recall", "whether the answer was written from all gold documents", docs.full_recall, binary=True),
     MetricSpec(
         "sentence_recall",
         "share of the gold sentences that stood in the prompt of the answer",
         gaps.sentence_gap,
         lambda case: sum(map(case.shows, case.gold.sentences)) / len(case.gold.sentences),
     ),
-    on_retrieved("retrieved_recall", "share of the gold documents that any retrieval brought", recall),
-    on_retrieved("retrieved_precision", "share of the documents that any retrieval brought that are gold", precision),
-    on_cited("citation_recall", "share of the gold documents that the answer cites", recall),
-    if_cited(on_cited("citation_precision", "share of the documents the answer cites that are gold", precision)),
+    on_retrieved("retrieved_recall", "share of the gold documents that any retrieval brought", docs.recall),
+    on_retrieved(
+        "retrieved_precision", "share of the documents that any retrieval brought that are gold", docs.precision
+    ),
+    on_cited("citation_recall", "share of the gold documents that the answer cites", docs.recall),
+    if_cited(on_cited("citation_precision", "share of the documents the answer cites that are gold", docs.precision)),
 )
 _RANKING = (
-    on_cut("recall_at_5", "share of the gold in the first 5 of the first retrieval", recall_at_k, 5),
-    on_cut("recall_at_10", "share of the gold in the first 10 of the first retrieval", recall_at_k, 10),
-    on_cut("hit_at_5", "whether any gold is in the first 5 of the first retrieval", hit_at_k, 5, binary=True),
-    on_cut("precision_at_5", "share of the first 5 of the first retrieval that is gold", precision_at_k, 5),
-    on_ranking("mrr", "1 / rank of the first gold document in the first retrieval", reciprocal_rank),
-    on_cut("ndcg_at_10", "discounted gain of the first 10 of the first retrieval over the best", ndcg_at_k, 10),
-    on_ranking("map", "mean precision at the ranks of the gold in the first retrieval", average_precision),
+    on_cut("recall_at_5", "share of the gold in the first 5 of the first retrieval", docs.recall_at_k, 5),
+    on_cut("recall_at_10", "share of the gold in the first 10 of the first retrieval", docs.recall_at_k, 10),
+    on_cut("hit_at_5", "whether any gold is in the first 5 of the first retrieval", docs.hit_at_k, 5, binary=True),
+    on_cut("precision_at_5", "share of the first 5 of the first retrieval that is gold", docs.precision_at_k, 5),
+    on_ranking("mrr", "1 / rank of the first gold document in the first retrieval", docs.reciprocal_rank),
+    on_cut("ndcg_at_10", "discounted gain of the first 10 of the first retrieval over the best", docs.ndcg_at_k, 10),
+    on_ranking("map", "mean precision at the ranks of the gold in the first retrieval", docs.average_precision),
 )
 _HOPS = (
-    on_chain("hop_coverage", "share of the hops before the first whose document was not shown", hop_coverage),
+    on_chain("hop_coverage", "share of the hops before the first whose document was not shown", docs.hop_coverage),
     *(on_hop(number) for number in (1, 2, 3, 4)),
 )
 _ANSWER = (
     on_answer("answer_em", "whether the answer equals a gold answer, normalised", words.exact_match, binary=True),
     on_answer("answer_f1", "overlap of the answer's tokens with a gold answer's", words.token_f1),
     on_answer("answer_contains", "whether a gold answer stands in the answer", words.contains, binary=True),
-    on_used("support_em", "whether the documents shown are the gold ones and no others", support_em, binary=True),
-    on_used("support_f1", "retrieval_f1 under MuSiQue's name", support_f1),
+    on_used("support_em", "whether the documents shown are the gold ones and no others", docs.support_em, binary=True),
+    on_used("support_f1", "retrieval_f1 under MuSiQue's name", docs.support_f1),
     on_answer("rouge_l", "longest common subsequence with a reference summary", words.rouge_l, gap=gaps.summary_gap),
 )
 _STATEMENTS = (
@@ -215,7 +201,7 @@ _STATEMENTS = (
         "evidence_availability",
         "share of the reference's claims all of whose documents any retrieval brought",
         gaps.claim_gap,
-        of_answer(lambda answer, gold: evidence_availability(answer.retrieved_ids, gold.claims)),
+        of_answer(lambda answer, gold: docs.evidence_availability(answer.retrieved_ids, gold.claims)),
     ),
     MetricSpec(
         "lexical_faithfulness",

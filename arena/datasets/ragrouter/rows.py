@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from arena.datasets.records import MOST_HOPS, FileRow, read_records, some
 from arena.errors import DatasetError, UnknownNameError
-from arena.types import Dataset, Document, Gold, Kind, Question
+from arena.types import Dataset, Document, Gold, Kind, Question, grouped
 
 CORPUS = "Corpus.json"
 DOCUMENT_ID = ("doc_id", "id")
@@ -162,13 +162,9 @@ class Original:
 
     def documents_in(self, corpus: CorpusLookup) -> Mapping[str, str] | None:
         """MuSiQue's supporting documents -> those of `corpus` that say the same; None when one is not there."""
-        pairs: dict[str, str] = {}
-        for musique_id, document in self.evidence.items():
-            doc_id = corpus.find(document.title, document.text)
-            if doc_id is None:
-                return None
-            pairs[musique_id] = doc_id
-        return pairs
+        found = {name: corpus.find(document.title, document.text) for name, document in self.evidence.items()}
+        pairs = {name: doc_id for name, doc_id in found.items() if doc_id is not None}
+        return pairs if len(pairs) == len(found) else None
 
 
 class Originals:
@@ -179,9 +175,7 @@ class Originals:
         self._gold = musique.gold
         self._documents = {document.doc_id: document for document in musique.documents}
         self._by_id = {question.question_id: question for question in known}
-        self._by_text: dict[str, list[Question]] = {}
-        for question in known:
-            self._by_text.setdefault(_plain(question.text), []).append(question)
+        self._by_text = grouped((_plain(question.text), question) for question in known)
 
     def find(self, asked: QuestionRow) -> Original | None:
         """The record of this question; of several with its text, the only one with its answer."""
