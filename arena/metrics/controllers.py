@@ -219,13 +219,6 @@ class GraderCounts:
         self.undecided += approved is None
 
 
-def count_verdicts(graders: dict[str, GraderCounts], case: Case) -> None:
-    """Add the verdicts of one question to `graders` (node -> tally); none where no gold document is known."""
-    gold = set(case.gold.supporting_ids)
-    for node, doc_id, approved in verdicts(case.record) if gold else ():
-        graders.setdefault(node, GraderCounts()).add(approved, gold=doc_id in gold)
-
-
 TIERS: tuple[Tier, ...] = get_args(Tier)
 """The lowest first."""
 
@@ -341,6 +334,8 @@ class ControllerCounts:
     def add(self, case: Case) -> None:
         """Count one question; what of it has no gold to be held against is left out."""
         if case.record.answer is not None:
-            count_verdicts(self.graders, case)
+            gold = set(case.gold.supporting_ids)
+            for node, doc_id, approved in verdicts(case.record) if gold else ():
+                self.graders.setdefault(node, GraderCounts()).add(approved, gold=doc_id in gold)
             self.routes.add(case)
             self.retrievals.add(case)

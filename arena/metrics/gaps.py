@@ -8,6 +8,7 @@ against the gold of every question.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from arena.metrics import case as reasons
 from arena.metrics.answer import any_script_normalised, contains, exact_match, musique_normalised, statements, token_f1
@@ -165,18 +166,14 @@ def cross_scores(
         metric: one of CROSSED.
     """
     holders = grouped((token, place) for place, texts in enumerate(answers) for one in texts for token in _tokens(one))
-    known: dict[str, dict[int, float]] = {}
-    rows: list[dict[int, float]] = []
-    for prediction in predictions:
-        if prediction is None:
-            rows.append({})
-            continue
-        if prediction not in known:
-            places = sorted({place for token in _tokens(prediction) for place in holders.get(token, ())})
-            scores = ((place, metric(prediction, answers[place])) for place in places)
-            known[prediction] = {place: score for place, score in scores if score}
-        rows.append(known[prediction])
-    return rows
+
+    @cache
+    def scores_of(prediction: str) -> dict[int, float]:
+        places = sorted({place for token in _tokens(prediction) for place in holders.get(token, ())})
+        scores = ((place, metric(prediction, answers[place])) for place in places)
+        return {place: score for place, score in scores if score}
+
+    return [{} if prediction is None else scores_of(prediction) for prediction in predictions]
 
 
 def _tokens(text: str) -> list[str]:

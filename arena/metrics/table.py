@@ -37,9 +37,7 @@ class MetricSpec:
     def score(self, case: Case) -> Score:
         """This metric on one record."""
         reason = self.gap(case)
-        if reason is not None:
-            return Score(self.name, None, reason)
-        return Score(self.name, self.measure(case))
+        return Score(self.name, self.measure(case) if reason is None else None, reason)
 
 
 _is_fault = partial(MetricSpec, binary=True, higher_is_better=False)
