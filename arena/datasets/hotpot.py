@@ -15,6 +15,7 @@ import html
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,16 +139,6 @@ class _Faults:
     unknown_types: set[str] = field(default_factory=set)
 
 
-def load_hotpotqa(path: Path) -> Dataset:
-    """HotpotQA, distractor or full-wiki setting, train or development file. Raises as `_load` does."""
-    return _load(path, "hotpotqa", HOTPOTQA_HOPS)
-
-
-def load_two_wiki(path: Path) -> Dataset:
-    """2WikiMultihopQA, train or development file; its separate file of aliases is not read. Raises as `_load` does."""
-    return _load(path, "2wikimultihopqa", TWO_WIKI_HOPS)
-
-
 def _load(path: Path, name: str, hops: Mapping[str, int]) -> Dataset:
     """All records in the file's order; documents in order of first appearance.
 
@@ -168,6 +159,12 @@ def _load(path: Path, name: str, hops: Mapping[str, int]) -> Dataset:
     questions, gold = read_questions(path, read, "_id", empty)
     notes = _notes(faults, len(questions), hops)
     return make_dataset(f"{name}:{path}", pool.documents, questions, gold, notes)
+
+
+load_hotpotqa = partial(_load, name="hotpotqa", hops=HOTPOTQA_HOPS)
+"""HotpotQA, distractor or full-wiki setting, train or development file. Raises as `_load` does."""
+load_two_wiki = partial(_load, name="2wikimultihopqa", hops=TWO_WIKI_HOPS)
+"""2WikiMultihopQA, train or development file; its separate file of aliases is not read. Raises as `_load` does."""
 
 
 def _question(row: FileRow, hops: Mapping[str, int], faults: _Faults) -> Question:

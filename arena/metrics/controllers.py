@@ -34,8 +34,7 @@ _UNDECIDED = frozenset({"ambiguous", "unsure", "unreadable"})
 
 def route_taken(record: RunRecord) -> Route | None:
     """The label that the question was given; None where nothing labels."""
-    choices = (decision.choice for decision in record.decisions if decision.node == _ROUTING)
-    label = next(choices, None)
+    label = next((decision.choice for decision in record.decisions if decision.node == _ROUTING), None)
     return next((route for route in ROUTES if route == label), None)
 
 

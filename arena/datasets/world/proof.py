@@ -80,7 +80,7 @@ class Evidence:
         if isinstance(query, Meet):
             return list(self._meet(query, without))
         return [
-            Derivation(fact.value, _joined(*inner.documents, fact.doc_id))
+            Derivation(fact.value, tuple(dict.fromkeys((*inner.documents, fact.doc_id))))
             for inner in self.derive(query.of, without)
             for fact in self.stating[query.relation, inner.value]
             if fact.doc_id != without
@@ -96,12 +96,8 @@ class Evidence:
                 for left in self.having[query.first.relation, one.value]:
                     for right in self.having[query.second.relation, other.value]:
                         if left.subject == right.subject and without not in (left.doc_id, right.doc_id):
-                            taken = _joined(*one.documents, *other.documents, left.doc_id, right.doc_id)
-                            yield Derivation(left.subject, taken)
-
-
-def _joined(*doc_ids: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(doc_ids))
+                            taken = (*one.documents, *other.documents, left.doc_id, right.doc_id)
+                            yield Derivation(left.subject, tuple(dict.fromkeys(taken)))
 
 
 def check_answerable(question: Question, gold: Gold, query: Step, evidence: Evidence) -> Iterator[str]:
