@@ -27,19 +27,11 @@ from arena.config.settings import (
 from arena.identity import canonical_json, short_hash
 from arena.text import REASONING_MARKS
 
-_SPEED_AND_PLACE: Mapping[str, tuple[str, ...]] = {
-    "llm": (
-        "api_key_variable",
-        "timeout_seconds",
-        "max_attempts",
-        "concurrency",
-        "requests_per_minute",
-        "tokens_per_minute",
-        "breaker_failures",
-        "cache",
-    ),
-}
-"""Settings that change how fast or where something is done, and no result."""
+_SPEED_AND_PLACE = frozenset(
+    {"api_key_variable", "timeout_seconds", "max_attempts", "concurrency", "requests_per_minute", "tokens_per_minute"}
+    | {"breaker_failures", "cache"}
+)
+"""Settings of the model that change how fast or where it is asked, and no result."""
 
 
 class RunConfig(Settings):
@@ -125,10 +117,7 @@ class RunConfig(Settings):
         money = {"budget", "prices"}
         identified_elsewhere = {"embedding", "chunking", "index", "rerank"}
         left_out = where_and_how_fast | beside_the_answers | money | identified_elsewhere
-        fields = self.model_dump(mode="json", exclude=left_out)
-        for part, names in _SPEED_AND_PLACE.items():
-            for name in names:
-                del fields[part][name]
+        fields = self.model_dump(mode="json", exclude={**dict.fromkeys(left_out, True), "llm": set(_SPEED_AND_PLACE)})
         # Younger than the runs that have them as they are by default.
         if self.llm.reasoning_marks == REASONING_MARKS:
             del fields["llm"]["reasoning_marks"]

@@ -98,15 +98,6 @@ def _rating(name: str, asked: JudgeReply) -> VerdictPart:
     return VerdictPart(name, float(rating))
 
 
-ANSWER_ACCURACY = JudgeProtocol(
-    "answer_accuracy",
-    "AnswerAccuracy",
-    ("judge1_prompt", "judge2_prompt"),
-    ("user_input", "response", "reference"),
-    _read_accuracy,
-)
-
-
 STATEMENTS = "statements"
 NO_STATEMENT = "the judge found no statement in it"
 
@@ -133,15 +124,6 @@ def _read_faithfulness(asked: Sequence[JudgeReply], _: Subject, __: Similarity) 
 
 def _verdict(item: Mapping[str, Any]) -> tuple[str, int]:
     return item["statement"], item["verdict"]
-
-
-FAITHFULNESS = JudgeProtocol(
-    "faithfulness",
-    "Faithfulness",
-    ("statement_generator_prompt", "nli_statement_prompt"),
-    ("user_input", "response", "retrieved_contexts"),
-    _read_faithfulness,
-)
 
 
 _MOST_UNKNOWN = 10  # places that are filled in every way; of more, nothing is said
@@ -198,14 +180,6 @@ def _read_recall(asked: Sequence[JudgeReply], subject: Subject, _: Similarity) -
     )
 
 
-_CONTEXT_FIELDS = ("user_input", "reference", "retrieved_contexts")
-CONTEXT_PRECISION = JudgeProtocol(
-    *("context_precision", "ContextPrecision", ("prompt",), _CONTEXT_FIELDS, _read_precision),
-    stand_in={"reason": "", "verdict": 0},
-)
-CONTEXT_RECALL = JudgeProtocol("context_recall", "ContextRecall", ("prompt",), _CONTEXT_FIELDS, _read_recall)
-
-
 F1_WEIGHT = 0.75
 """ragas' default; the rest is the similarity's."""
 
@@ -247,16 +221,6 @@ def _parts(sent: Sequence[str], classes: Mapping[str, Any]) -> tuple[VerdictPart
     return judged_statements(sent, returned)
 
 
-ANSWER_CORRECTNESS = JudgeProtocol(
-    "answer_correctness",
-    "AnswerCorrectness",
-    ("statement_generator_prompt", "correctness_classifier_prompt"),
-    ("user_input", "response", "reference"),
-    _read_correctness,
-    options={"weights": [F1_WEIGHT, 1.0 - F1_WEIGHT]},
-)
-
-
 QUESTIONS = 3
 """Written of every answer: ragas' default."""
 
@@ -290,17 +254,34 @@ def _closeness(name: str, asked: JudgeReply | None, subject: Subject, similarity
     return VerdictPart(name, similarity(subject.question, asked.reply["question"]))
 
 
-ANSWER_RELEVANCY = JudgeProtocol(
-    *("answer_relevancy", "AnswerRelevancy", ("prompt",), ("user_input", "response"), _read_relevancy),
-    options={"strictness": QUESTIONS},
-    stand_in={"question": "", "noncommittal": 0},
+_ANSWER, _CONTEXT = ("user_input", "response", "reference"), ("user_input", "reference", "retrieved_contexts")
+
+_PROTOCOLS = (
+    JudgeProtocol("answer_accuracy", "AnswerAccuracy", ("judge1_prompt", "judge2_prompt"), _ANSWER, _read_accuracy),
+    JudgeProtocol(
+        "faithfulness",
+        "Faithfulness",
+        ("statement_generator_prompt", "nli_statement_prompt"),
+        ("user_input", "response", "retrieved_contexts"),
+        _read_faithfulness,
+    ),
+    JudgeProtocol(
+        *("context_precision", "ContextPrecision", ("prompt",), _CONTEXT, _read_precision),
+        stand_in={"reason": "", "verdict": 0},
+    ),
+    JudgeProtocol("context_recall", "ContextRecall", ("prompt",), _CONTEXT, _read_recall),
+    JudgeProtocol(
+        *("answer_relevancy", "AnswerRelevancy", ("prompt",), ("user_input", "response"), _read_relevancy),
+        options={"strictness": QUESTIONS},
+        stand_in={"question": "", "noncommittal": 0},
+    ),
+    JudgeProtocol(
+        "answer_correctness",
+        "AnswerCorrectness",
+        ("statement_generator_prompt", "correctness_classifier_prompt"),
+        _ANSWER,
+        _read_correctness,
+        options={"weights": [F1_WEIGHT, 1.0 - F1_WEIGHT]},
+    ),
 )
-
-
-PROTOCOLS: Mapping[JudgeMetric, JudgeProtocol] = {
-    one.metric: one
-    for one in (
-        *(ANSWER_ACCURACY, FAITHFULNESS, CONTEXT_PRECISION, CONTEXT_RECALL),
-        *(ANSWER_RELEVANCY, ANSWER_CORRECTNESS),
-    )
-}
+PROTOCOLS: Mapping[JudgeMetric, JudgeProtocol] = {one.metric: one for one in _PROTOCOLS}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from arena.plan import Key
-from arena.store.files import LOCK, replace_text
 from arena.store.folder import (
     CALLS,
     FINISHED,
@@ -26,7 +24,6 @@ from arena.store.folder import (
     RunStore,
     key_of,
 )
-from arena.store.runs import latest_run, review_text, write_review
 
 __all__ = [
     "CALLS",
@@ -34,7 +31,6 @@ __all__ = [
     "KEPT",
     "LABELS",
     "LEADERBOARD",
-    "LOCK",
     "MANIFEST",
     "PAID",
     "PLAN",
@@ -48,11 +44,6 @@ __all__ = [
     "STOPPED",
     "SUPERSEDED",
     "VERDICTS",
-    "Key",
     "RunStore",
     "key_of",
-    "latest_run",
-    "replace_text",
-    "review_text",
-    "write_review",
 ]

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from arena.errors import RunStoreError
+from arena.errors import ConfigError, RunStoreError
 from arena.files import open_regular
 from arena.store.files import read_text, replace_text
 from arena.store.folder import FINISHED, MANIFEST, RECORDS, REVIEW, RunStore
@@ -140,6 +140,19 @@ def code_named(settings: Mapping[str, Any]) -> dict[str, str]:
     found = {} if tool is None else {"external.tool": str(tool)}
     trusted = (name for name in _TRUSTED if (settings.get(name) or {}).get("trust_remote_code"))
     return found | {f"{name}.trust_remote_code": "true" for name in trusted}
+
+
+def refuse_code(store: RunStore, unasked: Mapping[str, str], instead: str) -> None:
+    """A run folder may be anyone's: refuse to let code run that its settings name and the user does not.
+
+    `unasked`: those of `code_named`; `instead`: what to type to let it run.
+    """
+    if unasked:
+        named = ", ".join(f"{name} {value!r}" for name, value in unasked.items())
+        raise ConfigError(
+            f"the settings of run {store.run_id!r} let code run that is not the arena's ({named}); to go on, say that "
+            f"you trust it: {instead}"
+        )
 
 
 def way_on(store: RunStore, kept: str, command: str) -> str:

@@ -25,8 +25,9 @@ from arena.leaderboard.diagnosis import FailureSummary
 from arena.leaderboard.validity import ValidityWarning, concerning
 from arena.report.console import render_markdown
 from arena.report.names import name_of
+from arena.store import QUESTIONS
 from arena.tracking.server import Server
-from arena.tracking.source import FinishedRun, question_table, texts_of
+from arena.tracking.source import FinishedRun, QuestionTable, texts_of
 from arena.tracking.traces import write_traces
 
 _CHARS = 250
@@ -301,7 +302,7 @@ class Written:
 
 def write_runs(server: Server, run: FinishedRun) -> Written:
     """Write everything of `run`; the tag that makes it whole comes last."""
-    client, table, texts = server.client, question_table(run.store), texts_of(run)
+    client, table, texts = server.client, QuestionTable(run.store.read_table(QUESTIONS)), texts_of(run)
     parent = new_run(server, run_tags(run), run.started_ms)
     children: dict[str, str] = {}
     for cell in run.board.cells:

@@ -21,7 +21,7 @@ from arena.files import file_sha256
 from arena.leaderboard.build import Leaderboard, read_leaderboard
 from arena.metrics.failures import failure_classes
 from arena.plan import Key
-from arena.store import MANIFEST, QUESTIONS, RunStore
+from arena.store import MANIFEST, RunStore
 from arena.store.runs import require_finished
 from arena.types import Document, Gold, Hit, Question
 
@@ -185,8 +185,3 @@ class QuestionTable:
 def _asked(question_id: str, texts: CorpusTexts) -> tuple[str | None, str | None]:
     question, gold = texts.questions.get(question_id), texts.gold.get(question_id)
     return question.text if question else None, " | ".join(gold.answers) if gold else None
-
-
-def question_table(store: RunStore) -> QuestionTable:
-    """The table of a run. Raises `RunStoreError` where there is none."""
-    return QuestionTable(store.read_table(QUESTIONS))

@@ -30,24 +30,21 @@ def trace_id_of(mlflow_run: str, question_id: str) -> str:
     return f"tr-{short_hash(f'{mlflow_run} {question_id}', 32)}"
 
 
-def trace_info(
-    record: RunRecord,
-    found: Mapping[str, Any],
-    texts: CorpusTexts,
-    *,
-    mlflow_run: str,
-    experiment_id: str,
-    start_ms: int,
+def _trace_info(
+    record: RunRecord, run: FinishedRun, found: Mapping[str, Any], texts: CorpusTexts, mlflow_run: str, experiment: str
 ) -> Any:
-    """The trace of a record in the MLflow run of its cell. `found`: what scoring found out, by name."""
+    """The trace of a record in the MLflow run of its cell. `found`: what scoring found out, by name.
+
+    A record has no time of day: every question is shown as begun with the run.
+    """
     from mlflow.entities import TraceInfo, TraceLocation, TraceState
 
     question = texts.questions.get(record.question_id)
     text = question.text if question else record.question_id
     return TraceInfo(
         trace_id=trace_id_of(mlflow_run, record.question_id),
-        trace_location=TraceLocation.from_experiment_id(experiment_id),
-        request_time=start_ms,
+        trace_location=TraceLocation.from_experiment_id(experiment),
+        request_time=run.started_ms,
         execution_duration=round(record.wall_seconds * 1000),
         state=TraceState.ERROR if record.failure else TraceState.OK,
         request_preview=text[:_PREVIEW_CHARS],
@@ -62,7 +59,7 @@ def trace_info(
             "outcome": record.outcome,
             **({"failure_class": str(found["failure"])} if found.get("failure") else {}),
         },
-        assessments=_assessments(record, found, texts, start_ms),
+        assessments=_assessments(record, found, texts, run.started_ms),
     )
 
 
@@ -157,11 +154,14 @@ def write_traces(
     client, count = TracingClient(server.uri), 0
     records = (record for record in run.store.records() if key_of(record) in chosen)
     while some := list(islice(records, _TRACES_AT_ONCE)):
-        traces = [_trace(record, run, table, texts, children[record.cell.key], server.experiment_id) for record in some]
-        for info, _ in traces:
+        spans: list[Any] = []
+        for record in some:
+            found = table.row(key_of(record))
+            info = _trace_info(record, run, found, texts, children[record.cell.key], server.experiment_id)
+            spans += spans_of(events_of(record, found, texts), info.trace_id, run.started_ms * 1_000_000)
             client.start_trace(info)
-        _log_spans(client, server.experiment_id, [span for _, spans in traces for span in spans])
-        count += len(traces)
+        _log_spans(client, server.experiment_id, spans)
+        count += len(some)
     return count
 
 
@@ -170,13 +170,3 @@ def _log_spans(client: Any, experiment_id: str, spans: list[Any]) -> None:
         client.log_spans(experiment_id, spans)
     except NotImplementedError as error:
         raise TrackingError(f"the server takes no traces ({error}): update it, or choose 0 traces per cell") from error
-
-
-def _trace(
-    record: RunRecord, run: FinishedRun, table: QuestionTable, texts: CorpusTexts, mlflow_run: str, experiment_id: str
-) -> tuple[Any, list[Any]]:
-    """Info and spans. A record has no time of day: every question is shown as begun with the run."""
-    found = table.row(key_of(record))
-    start_ms = run.started_ms
-    info = trace_info(record, found, texts, mlflow_run=mlflow_run, experiment_id=experiment_id, start_ms=start_ms)
-    return info, spans_of(events_of(record, found, texts), info.trace_id, start_ms * 1_000_000)

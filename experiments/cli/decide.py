@@ -158,7 +158,7 @@ def equalize(
 
     Exit code 3: in some run of the comparison more questions failed than its `max_failure_share`.
     """
-    from arena.config import load_config, merge, parse_settings
+    from arena.config.loading import load_config, merge, parse_settings
     from experiments.cli.run import names_of
     from experiments.studies.equalize.equalize import EqualizeRequest
 

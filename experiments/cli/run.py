@@ -101,7 +101,7 @@ def run(
 def _with_settings(options: dict[str, Any], settings: list[str] | None) -> dict[str, Any]:
     if not settings:
         return options
-    from arena.config import merge, parse_settings
+    from arena.config.loading import merge, parse_settings
 
     return merge(parse_settings(settings), options)
 

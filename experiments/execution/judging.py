@@ -27,7 +27,7 @@ from arena.llm.providers import is_fake, model_identity
 from arena.metrics.case import Case
 from arena.runner import each
 from arena.store import LABELS, RunStore, key_of
-from arena.store.runs import require_finished, resume_command, way_on
+from arena.store.runs import code_named, refuse_code, require_finished, resume_command, way_on
 from arena.types import NO_RETRIEVAL_MODE, Cell, JudgeMetric, Verdict
 from experiments.execution.budget import check_budget, open_budget, paying, price_table
 from experiments.execution.equipment import embedder_of, language_model, paid_model
@@ -244,7 +244,10 @@ def judge_folder(
         require_finished(store, "judge it")
         run = open_past_run(store)
         config = _with_judge(run, judge_from, options)
-        _refuse_code(store, config)
+        if config.judge and any(NEEDS[metric].embedder for metric in config.judge.metrics):
+            named = code_named(store.manifest()["config"]).items()
+            code = {name: value for name, value in named if name.startswith("embedding.")}
+            refuse_code(store, code, f"{resume_command(store)} --judge {config.judge.llm.model}")
         if labels is not None:
             store.write_labels(_checked(run, labels))
             store.note_kept(LABELS)
@@ -257,17 +260,6 @@ def judge_folder(
                 _derive(store, run, config, reporter)
             raise
         return store, _derive(store, run, config, reporter)
-
-
-def _refuse_code(store: RunStore, config: RunConfig) -> None:
-    """A run folder may be anyone's: its embedder runs code of its own only where the user says so."""
-    assert config.judge is not None, "a run is judged by a judge"
-    embeds = any(NEEDS[metric].embedder for metric in config.judge.metrics)
-    if embeds and config.embedding.trust_remote_code:
-        raise ConfigError(
-            f"run {store.run_id!r} lets its embedding model run code of its own (embedding.trust_remote_code), which "
-            f"these metrics would load; if you trust it: {resume_command(store)} --judge {config.judge.llm.model}"
-        )
 
 
 def _derive(store: RunStore, run: PastRun, config: RunConfig, reporter: Reporter) -> Leaderboard:

@@ -19,9 +19,9 @@ from arena.errors import ConfigError, TrackingError
 from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.plan import Shard
 from arena.runner import plan_keys
-from arena.store import FINISHED, RunStore, latest_run
+from arena.store import FINISHED, RunStore
 from arena.store.journal import JournalWriter
-from arena.store.runs import code_named, resume_command
+from arena.store.runs import code_named, latest_run, refuse_code, resume_command
 from arena.tracking import Tracked, check_store, track
 from arena.tracking.database import local_uri
 from arena.types import Dataset, RunRecord
@@ -240,7 +240,8 @@ def _continue(
         raise ConfigError(f"run {store.run_id!r} is {_named(shard)}, not {_named(share)}: leave --shard out")
     old = store.manifest()["config"]
     where_it_is = {"runs_dir": str(runs_dir), "run_id": store.run_id}
-    _refuse_code_unasked(store, old, options)
+    unasked = {name: value for name, value in code_named(old).items() if not _is_named(name, options)}
+    refuse_code(store, unasked, " ".join(f"--set {name}={shlex.quote(value)}" for name, value in unasked.items()))
     settings = validate_config(merge(merge(old, options), where_it_is), f"run {store.run_id!r}")
     _check_copy(settings)
     reporter.say(f"continuing {store.run_id}")
@@ -253,20 +254,9 @@ def _check_copy(settings: RunConfig) -> None:
         check_store(settings.runs_dir, tracking_uri())
 
 
-def _refuse_code_unasked(store: RunStore, old: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """A run folder may be anyone's: code that its settings let run is run only if the user names it too."""
-    unasked = {}
-    for name, value in code_named(old).items():
-        part, _, setting = name.partition(".")
-        if setting not in (options.get(part) or {}):
-            unasked[name] = value
-    if unasked:
-        named = ", ".join(f"{name} {value!r}" for name, value in unasked.items())
-        trust = " ".join(f"--set {name}={shlex.quote(value)}" for name, value in unasked.items())
-        raise ConfigError(
-            f"the settings of run {store.run_id!r} let code run that is not the arena's ({named}); to go on, say that "
-            f"you trust it: {trust}"
-        )
+def _is_named(name: str, options: Mapping[str, Any]) -> bool:
+    part, _, setting = name.partition(".")
+    return setting in (options.get(part) or {})
 
 
 def _named(shard: Shard | None) -> str:

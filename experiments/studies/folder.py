@@ -30,8 +30,8 @@ from typing import Any, ClassVar
 
 from arena.errors import RunStoreError
 from arena.files import read_json
-from arena.store import LOCK, MANIFEST, RunStore
-from arena.store.files import RunLock, replace_json, replace_text
+from arena.store import MANIFEST, RunStore
+from arena.store.files import LOCK, RunLock, replace_json, replace_text
 
 EQUAL_BUDGET, COMPARISON = "equal_budget.json", "comparison.json"
 SWEEP, TABLE, PICTURE = "sweep.json", "sweep.csv", "curves.svg"

@@ -21,7 +21,8 @@ from arena.plan import Key
 from arena.report.html import render
 from arena.report.source import PageSource, PaperComparison, StrategyCard
 from arena.scoring import CellScores, ScoreTable, Usage
-from arena.store import FINISHED, QUESTIONS, REPORT, SCORES, RunStore, key_of, replace_text
+from arena.store import FINISHED, QUESTIONS, REPORT, SCORES, RunStore, key_of
+from arena.store.files import replace_text
 from arena.store.runs import is_imported
 from arena.types import Dataset, RunRecord, Score
 from experiments.execution.process import no_pauses

@@ -36,7 +36,7 @@ from arena.store import (
     VERDICTS,
     RunStore,
 )
-from arena.store.journal import RECORD_LINES, VERDICT_LINES, record_of, scan
+from arena.store.journal import PAID_LINES, RECORD_LINES, VERDICT_LINES, record_of, scan
 from arena.types import PaidAttempt
 from experiments.execution.budget import SPENT, attempts_of
 from experiments.execution.manifest import check_version
@@ -117,7 +117,12 @@ def check_payments(store: RunStore, manifest: Mapping[str, Any], config: RunConf
         return found(PAID, wrong if missing else [], "there is none, and nothing was paid for")
     entered: Counter[int] = Counter()
     whole, before, recorded = Spent(), Spent(), Spent()
-    for paid in store.paid():
+    path, lines = store.folder / PAID, Counter[tuple[str, ...]]()
+    for line in scan(path):
+        lines[line.key] += 1
+        if lines[line.key] > 1:
+            continue
+        paid = record_of(path, line, PAID_LINES)
         whole = whole.and_one(paid, _unpriced)
         if paid.purpose == "before":
             before = before.and_one(paid, _unpriced)
@@ -131,7 +136,7 @@ def check_payments(store: RunStore, manifest: Mapping[str, Any], config: RunConf
         else:
             missing += 1
     wrong = [f"{missing} attempts that the journals have are not in it"] if missing and not before.attempts else []
-    if doubled := sum(1 for _ in scan(store.folder / PAID)) - whole.attempts:
+    if doubled := lines.total() - len(lines):
         wrong.append(f"{doubled:,} lines are there twice; each attempt is counted once")
     return found(PAID, [*wrong, *_fewer(whole, manifest.get(SPENT, {}))], _payments_text(whole, before, recorded))
 

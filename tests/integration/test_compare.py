@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from arena.config import JudgeConfig, JudgeModel
+from arena.config import JudgeConfig
+from arena.config.settings import JudgeModel
 from arena.datasets import load_dataset
 from arena.judges.subject import subject_of
 from arena.leaderboard.build import Leaderboard

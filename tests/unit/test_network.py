@@ -10,7 +10,8 @@ import anyio
 import pytest
 
 from arena import network
-from arena.config import IndexConfig, LLMSettings, api_key, qdrant_key, validate_config
+from arena.config import LLMSettings, api_key, qdrant_key, validate_config
+from arena.config.settings import IndexConfig
 from arena.datasets.hub import HubFile, fetch
 from arena.errors import ConfigError, StrategyError, TrackingError
 from arena.llm.remote import model_http_client

@@ -11,7 +11,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.config import load_config, parse_settings
+from arena.config import load_config
+from arena.config.loading import parse_settings
 from arena.errors import ConfigError, UserError
 from arena.files import parse_yaml
 from arena.llm.fake.script import read_script

@@ -32,7 +32,6 @@ from arena.llm.fake.replies import TEXT, FakeRequest, compose, message, spoiled
 from arena.llm.fake.script import (
     MIN_STATUS,
     FaultDraw,
-    FaultName,
     Rule,
     Script,
     costs_nothing,
@@ -52,7 +51,7 @@ class Playback:
         self._replied = 0
         self._faults = FaultDraw(script.faults, script.seed)
 
-    def fault(self, request: FakeRequest) -> FaultName | None:
+    def fault(self, request: FakeRequest) -> str | None:
         """The fault that this asking of `request` meets."""
         return self._faults.draw(request.call_id) if self._faults.any else None
 
@@ -102,7 +101,7 @@ _TURNS = {"human": "user", "ai": "assistant"}
 class _Reaction:
     """How a request is met: by a fault, by a rule, or by the built-in rules (both None)."""
 
-    fault: FaultName | None = None
+    fault: str | None = None
     rule: Rule | None = None
     error: Exception | None = None
 

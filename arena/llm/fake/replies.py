@@ -23,7 +23,7 @@ from langchain_core.messages.ai import UsageMetadata
 
 from arena.identity import canonical_json, short_hash
 from arena.llm.fake.judging import answer, content_words, judged_form, titled_passages
-from arena.llm.fake.script import REFUSAL, FaultName, Rule
+from arena.llm.fake.script import REFUSAL, Rule
 from arena.text import spaced
 
 Schema = Mapping[str, Any]
@@ -248,7 +248,7 @@ def compose(request: FakeRequest, rule: Rule | None) -> Said:
     return Said(answer(last))
 
 
-def spoiled(said: Said, fault: FaultName | None) -> tuple[Said, str | None]:
+def spoiled(said: Said, fault: str | None) -> tuple[Said, str | None]:
     """What is left of a reply under `fault`, and the reason for its end that comes with it (None = the usual one)."""
     match fault:
         case "truncated":

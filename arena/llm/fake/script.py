@@ -42,7 +42,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import httpx
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -50,20 +50,6 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from arena.config import Settings
 from arena.errors import ModelSetupError, content_problems
 from arena.files import read_yaml_file
-
-FaultName = Literal[
-    "rate_limit",
-    "rate_limit_retry_after",
-    "server_error",
-    "timeout",
-    "reset",
-    "truncated",
-    "malformed_json",
-    "empty",
-    "no_usage",
-    "refusal",
-]
-FAULTS: tuple[FaultName, ...] = get_args(FaultName)
 
 REFUSAL = "Sorry, this is nothing I may help with."
 
@@ -100,9 +86,12 @@ class FaultRates(Settings):
             raise ValueError("the rates add up to more than 1")
         return self
 
-    def shares(self) -> dict[FaultName, float]:
+    def shares(self) -> dict[str, float]:
         """Fault -> rate, in the order of `FAULTS`."""
         return {name: getattr(self, name) for name in FAULTS}
+
+
+FAULTS = tuple(name for name in FaultRates.model_fields if name != "retry_after_seconds")
 
 
 class FaultDraw:
@@ -118,7 +107,7 @@ class FaultDraw:
         """Whether any call can meet a fault."""
         return bool(self._shares)
 
-    def draw(self, call: str) -> FaultName | None:
+    def draw(self, call: str) -> str | None:
         """The fault of this asking of `call`, which identifies its prompt and parameters; None = none."""
         self._asked[call] += 1
         point = _uniform(self._seed, call, self._asked[call])
@@ -140,7 +129,7 @@ def scripted_error(error: int | str, message: str, retry_after_seconds: float | 
     return httpx.HTTPStatusError(message, request=_REQUEST, response=response)
 
 
-def drawn_error(fault: FaultName | None, rates: FaultRates, *, form: bool) -> Exception | None:
+def drawn_error(fault: str | None, rates: FaultRates, *, form: bool) -> Exception | None:
     """What is raised for `fault`; None = there is a reply, good or bad. `form`: the reply was to be JSON."""
     match fault:
         case "rate_limit":

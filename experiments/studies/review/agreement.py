@@ -19,7 +19,8 @@ from arena.judges.labels import Label, label_lines, labels_by_place, reviewed_la
 from arena.leaderboard.judge_card import RIGHT_ABOVE
 from arena.plan import Key
 from arena.statistics.intervals import cohens_kappa, krippendorffs_alpha
-from arena.store import LABELS, REVIEW, SCORES, RunStore, write_review
+from arena.store import LABELS, REVIEW, SCORES, RunStore
+from arena.store.runs import write_review
 from arena.types import JudgeMetric
 from experiments.execution.scoring import conclude_run
 from experiments.studies.review.reading import Rating, merge_ratings, rating_lines, read_judged, read_ratings

@@ -20,7 +20,8 @@ from pydantic import TypeAdapter, ValidationError
 from arena.errors import DatasetError, RunStoreError, content_problems
 from arena.plan import Key
 from arena.report.question import visible_text
-from arena.store import REVIEW, RunStore, review_text
+from arena.store import REVIEW, RunStore
+from arena.store.runs import review_text
 from arena.types import grouped
 from experiments.studies.review.sheet import (
     ANSWER,

@@ -19,7 +19,8 @@ from arena.leaderboard.build import read_leaderboard
 from arena.leaderboard.schema import MetricSummary
 from arena.report.figures import metric_text
 from arena.report.names import warning_lines
-from arena.store import FINISHED, LEADERBOARD, LOCK, MANIFEST, RUNNING, RunStore
+from arena.store import FINISHED, LEADERBOARD, MANIFEST, RUNNING, RunStore
+from arena.store.files import LOCK
 from experiments.studies.folder import EQUAL_BUDGET, SWEEP
 from experiments.views.serve.watch import CellProgress, RunProgress, RunWatch, Status, StudyProgress, cells_of_board
 

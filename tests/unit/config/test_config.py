@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from arena.config import LLMSettings, RunConfig, api_key, fingerprint, load_config, parse_settings, validate_config
+from arena.config import LLMSettings, RunConfig, api_key, fingerprint, load_config, validate_config
+from arena.config.loading import parse_settings
 from arena.errors import ConfigError, content_problems
 
 OUT_OF_RANGE = {"max_length": 0, "batch_size": -1, "dtype": "int8", "devices": []}

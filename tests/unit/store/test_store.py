@@ -8,7 +8,8 @@ import pytest
 
 from arena.errors import RunStoreError
 from arena.plan import PlannedCell, RunPlan, Shard
-from arena.store import SCORES, RunStore, key_of, latest_run
+from arena.store import SCORES, RunStore, key_of
+from arena.store.runs import latest_run
 from arena.types import Score, Verdict
 from tests.patience import PATIENCE_SECONDS
 from tests.samples import answered, cell, failed

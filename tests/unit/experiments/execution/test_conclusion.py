@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.config import JudgeConfig, JudgeModel
+from arena.config import JudgeConfig
+from arena.config.settings import JudgeModel
 from arena.datasets import load_dataset
 from arena.datasets.jsonl import write_jsonl
 from arena.errors import RunStoreError

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage
 
 from arena.errors import ModelSetupError
 from arena.llm.fake.chat import FakeChat
-from arena.llm.fake.script import FAULTS, FaultDraw, FaultName, FaultRates, Script, read_script
+from arena.llm.fake.script import FAULTS, FaultDraw, FaultRates, Script, read_script
 
 EACH = dict.fromkeys(FAULTS, 0.05)
 
@@ -136,7 +136,7 @@ def test_a_call_that_is_asked_again_may_pass() -> None:
 
 
 def test_another_seed_meets_other_faults() -> None:
-    def drawn(seed: int) -> list[FaultName | None]:
+    def drawn(seed: int) -> list[str | None]:
         draw = FaultDraw(FaultRates(timeout=0.5), seed)
         return [draw.draw(str(number)) for number in range(40)]
 
@@ -146,7 +146,7 @@ def test_another_seed_meets_other_faults() -> None:
 
 @given(st.integers(0, 99), st.permutations(range(30)))
 def test_the_order_of_other_calls_makes_no_difference(seed: int, order: list[int]) -> None:
-    def drawn(numbers: Sequence[int]) -> Counter[tuple[int, FaultName | None]]:
+    def drawn(numbers: Sequence[int]) -> Counter[tuple[int, str | None]]:
         draw = FaultDraw(FaultRates.model_validate(EACH), seed)
         return Counter((number % 10, draw.draw(str(number % 10))) for number in numbers)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from arena.config import CalibratedThreshold, load_config
+from arena.config import load_config
+from arena.config.settings import CalibratedThreshold
 from arena.errors import ConfigError, RunStoreError, UnknownNameError
 from arena.types import Dataset, RunRecord
 from experiments.studies.calibrate.calibrate import calibrate_run, print_calibration

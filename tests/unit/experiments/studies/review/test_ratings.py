@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import RunStoreError
-from arena.store import RunStore, write_review
+from arena.store import RunStore
+from arena.store.runs import write_review
 from experiments.studies.review.reading import Rating, merge_ratings, rating_lines, read_ratings
 
 ANNA = Rating("r-1", "a", "q1", "Anna", 0, {"correct": "y"}, "sure,\u2028or not?")
