@@ -98,20 +98,20 @@ def test_a_refused_key_lets_the_others_end_and_none_begin(tmp_path: Path) -> Non
 
 def test_a_request_that_is_given_up_is_under_way_no_more() -> None:
     async def run() -> None:
-        under_way = InFlight()
-        await under_way.none()
+        in_flight = InFlight()
+        await in_flight.none()
 
         async def given_up() -> None:
-            with under_way.one():
+            with in_flight.one():
                 await anyio.sleep_forever()
 
         async with anyio.create_task_group() as group:
             group.start_soon(given_up)
             await anyio.sleep(0)
             group.cancel_scope.cancel()
-        with anyio.fail_after(1), under_way.one(), pytest.raises(TimeoutError), anyio.fail_after(0.01):
-            await under_way.none()
+        with anyio.fail_after(1), in_flight.one(), pytest.raises(TimeoutError), anyio.fail_after(0.01):
+            await in_flight.none()
         with anyio.fail_after(1):
-            await under_way.none()
+            await in_flight.none()
 
     in_virtual_time(run)
