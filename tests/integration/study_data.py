@@ -20,7 +20,7 @@ _KINDS = {"single_hop": "factual", "multi_hop": "reasoning", "summary": "summary
 
 @cache
 def world() -> Dataset:
-    """Enough for ten questions of any kind of study."""
+    """Enough for a few questions of any kind of study."""
     return make_world(180, 60, 5)
 
 

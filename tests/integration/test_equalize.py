@@ -15,7 +15,7 @@ from indexing import chunking
 from indexing.chunking import longest_that_fit
 from tests.integration.conftest import Arena
 
-WORLD = ("--dataset", "world", "--modes", "dense", "--set", "sample.limit=12", "--run-id", "e1")
+WORLD = ("--dataset", "world", "--modes", "dense", "--set", "sample.limit=6", "--run-id", "e1")
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def equalize(arena: Arena, study: Path) -> Any:
     """`equalize("vanilla,ircot", "--target", "3000")` -> exit code, stdout, stderr; over the fictional world."""
 
     def call(strategies: str, *more: str) -> Any:
-        return arena("equalize", study, *WORLD, "--strategies", strategies, "--pilot", "6", *more)
+        return arena("equalize", study, *WORLD, "--strategies", strategies, "--pilot", "4", *more)
 
     return call
 
@@ -119,8 +119,8 @@ def test_a_dry_run_bounds_the_cost_and_makes_nothing(equalize: Any, tmp_path: Pa
     assert done.code == 0, done.err
     told = json.loads(done.out)
     pilots = {one["contestant"]: one for one in told["bounds"] if one["part"] == "pilots"}
-    assert pilots["vanilla-dense"]["questions"] == 6
-    assert pilots["vanilla-dense"]["tokens"] == pytest.approx(24 * 6 * told["target"])
+    assert pilots["vanilla-dense"]["questions"] == 4
+    assert pilots["vanilla-dense"]["tokens"] == pytest.approx(24 * 4 * told["target"])
     assert not (tmp_path / "runs").exists()
     assert "no folder was made" in equalize("vanilla,ircot", "--dry-run").out
 
