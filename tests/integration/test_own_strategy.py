@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -61,21 +60,12 @@ def test_it_is_listed_and_shown(arena: Arena) -> None:
     assert "imagine --> retrieve" in shown
 
 
-def test_it_competes_under_its_settings(site: Path, tiny_embedder: Path, tmp_path: Path) -> None:
-    config = tmp_path / "study.yaml"
-    config.write_text(
-        f"dataset: world\nembedding: {{model: {tiny_embedder}}}\nruns_dir: {tmp_path}\nmlflow: false\n",
-        encoding="utf-8",
-    )
-    options = ["--modes", "dense", "--llm", "fake:", "--limit", "3", "--run-id", "r1"]
-    options += ["--strategies", "vanilla,hyde,hyde:words=80"]
-    command = [sys.executable, "-c", "from experiments.cli.main import main; main()", "run", str(config), *options]
-    environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=PATIENCE_SECONDS, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    records = list(entries(tmp_path / "r1" / "records.jsonl", RECORD_LINES))
+@pytest.mark.usefixtures("installed")
+def test_it_competes_under_its_settings(arena: Arena, study: Path, tmp_path: Path) -> None:
+    competing = ("--strategies", "vanilla,hyde,hyde:words=80", "--modes", "dense")
+    done = arena("run", study, *competing, "--limit", "3", "--run-id", "r1")
+    assert done.code == 0, done.err
+    records = list(entries(tmp_path / "runs" / "r1" / "records.jsonl", RECORD_LINES))
     assert len(records) == 9
     asked = {record.cell.params.get("words"): record for record in records if record.cell.strategy == "hyde"}
     assert set(asked) == {60, 80}
