@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -10,24 +11,38 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.errors import UnknownNameError
-from experiments.bench.llm import measure_llm, measure_strategies
-from experiments.bench.process import Say, apart, measure_embedding, measure_startup, world_figures
-from experiments.bench.retrieval import measure_index, measure_retrieval
-from experiments.bench.runs import measure_report, measure_runner, measure_scoring
+from experiments.bench.process import Figures, Say, apart, measure_embedding, measure_startup, world_figures
 
 _QUICK_SIZES = (5_000, 21_100)
 
-BENCHES: Mapping[str, Callable[[bool, Say], Mapping[str, Any]]] = {
+Bench = Callable[[bool, Say], Figures]
+
+
+def _of(module: str, name: str, *quick: Any) -> Bench:
+    """`measure_NAME`, given `quick` to leave out the largest sizes.
+
+    Its module is imported when it is called: a process that measures one thing loads nothing of the others.
+    """
+
+    def run(is_quick: bool, say: Say) -> Figures:
+        measured = getattr(import_module(f"{__name__}.{module}"), f"measure_{name}")
+        figures: Figures = measured(*(quick if is_quick else ()), say=say)
+        return figures
+
+    return run
+
+
+BENCHES: Mapping[str, Bench] = {
     "startup": lambda quick, say: measure_startup(),
     "world": lambda quick, say: apart(world_figures),
     "embedding": lambda quick, say: measure_embedding(),
-    "llm": lambda quick, say: measure_llm(400, 4_000, say=say) if quick else measure_llm(say=say),
-    "index": lambda quick, say: measure_index(_QUICK_SIZES, say=say) if quick else measure_index(say=say),
-    "runner": lambda quick, say: measure_runner(10_000, say=say) if quick else measure_runner(say=say),
-    "scoring": lambda quick, say: measure_scoring(400, say=say) if quick else measure_scoring(say=say),
-    "report": lambda quick, say: measure_report(400, say=say) if quick else measure_report(say=say),
-    "strategies": lambda quick, say: measure_strategies(6, say=say) if quick else measure_strategies(say=say),
-    "retrieval": lambda quick, say: measure_retrieval(_QUICK_SIZES, say=say) if quick else measure_retrieval(say=say),
+    "llm": _of("llm", "llm", 400, 4_000),
+    "index": _of("retrieval", "index", _QUICK_SIZES),
+    "runner": _of("runs", "runner", 10_000),
+    "scoring": _of("runs", "scoring", 400),
+    "report": _of("runs", "report", 400),
+    "strategies": _of("llm", "strategies", 6),
+    "retrieval": _of("retrieval", "retrieval", _QUICK_SIZES),
 }
 
 
