@@ -157,6 +157,7 @@ def _papers() -> Mapping[str, _Paper]:
     return TypeAdapter(dict[str, _Paper]).validate_python(sections)
 
 
+@cache
 def settings_of(number: PublishedNumber) -> SettingsOf:
     """The settings of any figure; None where no run could have it."""
     paper, figure = _papers().get(number.paper), asdict(number)
