@@ -6,13 +6,14 @@ import json
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from arena.store import RunStore
-from arena.tracking import local_uri
+from arena.tracking import local_uri, track
 from tests.integration.conftest import Arena
 from tests.integration.finished_run import small_records, write_finished_run
 from tests.patience import PATIENCE_SECONDS, wait_until
@@ -21,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 NOTHING_LISTENS = "http://127.0.0.1:9"
 TRACK = (
     "import sys; from pathlib import Path; from arena.store import RunStore; from arena.tracking import track; "
+    "import mlflow; print('ready', flush=True); sys.stdin.readline(); "
     "track(RunStore.open(Path(sys.argv[1])), None, traces=20)"
 )
 
@@ -35,8 +37,17 @@ def finished(runs_dir: Path, run_id: str, data: Path) -> RunStore:
     return write_finished_run(runs_dir / run_id, data, small_records())
 
 
-def tracking(store: RunStore) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", TRACK, str(store.folder)], cwd=ROOT)
+@contextmanager
+def tracking(store: RunStore) -> Iterator[subprocess.Popen[str]]:
+    """A process that has loaded MLflow and begins to copy now."""
+    command = [sys.executable, "-c", TRACK, str(store.folder)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.stdin.write("\n")
+        process.stdin.flush()
+        yield process
 
 
 def living_runs(runs_dir: Path) -> list[tuple[str, str]]:
@@ -109,16 +120,17 @@ def test_a_run_is_copied_when_it_ends(arena: Arena, study: Path, runs_dir: Path)
 
 def test_two_processes_share_a_new_store(runs_dir: Path, jsonl_folder: Path) -> None:
     """The first writer makes the tables; a second one at the same moment must wait, not break them."""
-    both = [tracking(finished(runs_dir, run_id, jsonl_folder)) for run_id in ("r1", "r2")]
-    assert [process.wait(timeout=PATIENCE_SECONDS) for process in both] == [0, 0]
+    one, two = (finished(runs_dir, run_id, jsonl_folder) for run_id in ("r1", "r2"))
+    with tracking(one) as process:
+        track(two, None, traces=20)
+        assert process.wait(timeout=PATIENCE_SECONDS) == 0
     assert [name for name, kind in living_runs(runs_dir) if kind == "run"] == ["r1", "r2"]
 
 
 def test_killed_half_way_and_copied_again_it_is_there_once(runs_dir: Path, jsonl_folder: Path) -> None:
     store = finished(runs_dir, "r1", jsonl_folder)
-    process = tracking(store)
-    wait_until(lambda: living_runs(runs_dir), process)
-    process.kill()
-    process.wait()
-    assert tracking(store).wait(timeout=PATIENCE_SECONDS) == 0
+    with tracking(store) as process:
+        wait_until(lambda: living_runs(runs_dir), process)
+        process.kill()
+    track(store, None, traces=20)
     assert living_runs(runs_dir) == [("corrective + dense", "cell"), ("r1", "run"), ("vanilla + dense", "cell")]
