@@ -115,10 +115,9 @@ def outcomes(change: Change, pairs: int, seed: int = 0) -> Mapping[str, float]:
     return {"failed": failed / pairs, "by_recall": by_recall / pairs}
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_wobble_of_a_point_fails_at_most_five_percent(seed: int) -> None:
-    """None of these fails; of a thousand, none did."""
-    assert outcomes(wobble, 150, seed)["failed"] <= 0.05
+@pytest.mark.parametrize("seed", range(4))
+def test_a_wobble_of_a_point_fails_at_most_five_percent_of_a_thousand(seed: int) -> None:
+    assert outcomes(wobble, 250, seed)["failed"] <= 0.05
 
 
 def test_a_sampled_decoder_does_not_fail_the_gate() -> None:
