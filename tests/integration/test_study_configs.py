@@ -1,4 +1,4 @@
-"""Every study loads, says what it would take, and goes through on a few questions in its dataset's format."""
+"""Every study loads, says what it would take, and goes through on ten questions in its dataset's format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.integration.study_data import write_musique, write_popqa, write_ragro
 from tests.tiny_t5 import build_tiny_t5
 
 CONFIGS = Path(__file__).parents[2] / "experiments" / "configs"
-SAMPLE = 4
+SAMPLE = 10
 
 
 class Study(NamedTuple):
@@ -101,17 +101,17 @@ def test_a_dry_run_says_calls_tokens_money_and_hours(arena: Arena, study: Study,
     assert readers[0] == config_of(study).llm.model
 
 
-def test_a_few_questions_go_through(arena: Arena, study: Study, options: list[str], tmp_path: Path) -> None:
+def test_ten_questions_go_through(arena: Arena, study: Study, options: list[str], tmp_path: Path) -> None:
     config = config_of(study)
     fakes = ["--llm", "fake:", "--set", "llm.base_url=null", *(["--judge", "fake:"] if config.judge else [])]
-    asked = ["--limit", str(SAMPLE), "--run-id", "few", "--no-mlflow"]
+    asked = ["--limit", str(SAMPLE), "--run-id", "ten", "--no-mlflow"]
     done = arena("run", path_of(study), *options, *fakes, *asked, "--json")
     assert done.code == 0, done.err
     cells = json.loads(done.out)["cells"]
     assert len(cells) == study.n_cells
     assert {cell["n_questions"] for cell in cells} == {SAMPLE}
     assert not any(cell["n_failed"] for cell in cells)
-    compared = arena("papers", "compare", tmp_path / "runs" / "few", "--json")
+    compared = arena("papers", "compare", tmp_path / "runs" / "ten", "--json")
     assert compared.code == 0, compared.err
     rows = json.loads(compared.out)["comparisons"]
     assert any(row["cell"] for row in rows)
