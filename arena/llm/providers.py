@@ -48,11 +48,13 @@ def _table() -> Mapping[str, Any]:
     return dict(read_yaml_file(Path(__file__).with_suffix(".yaml"), "table of providers"))
 
 
+@cache
 def known_providers() -> Mapping[str, Provider]:
     """Name -> provider, of those whose names for our settings are known (`providers.yaml`)."""
     return {name: Provider(**fields) for name, fields in _table()["known"].items()}
 
 
+@cache
 def other_providers() -> Mapping[str, str]:
     """Name -> package, of the rest of what `init_chat_model` knows.
 

@@ -116,9 +116,16 @@ NOT_JUDGED = "not_judged"  # no judge was asked, or it gave no verdict
 PARTLY_JUDGED = "partly_judged"  # the judge gave a verdict on some parts only
 JUDGE_FAILED = "judge_failed"  # the judge's calls failed, or could not be read
 
-MISSING = frozenset({FAILED, TEXT_UNKNOWN, NOT_JUDGED, PARTLY_JUDGED, JUDGE_FAILED})
+UNDEFINED = frozenset(
+    {
+        *(NO_GOLD, NO_SENTENCES, NO_CLAIMS, NO_HOP_ORDER, FEWER_HOPS, UNANSWERABLE, ANSWERABLE, NOT_A_SPAN),
+        *(NOT_A_SUMMARY, NO_ANSWER_BY_DESIGN, NO_RETRIEVAL, GOLD_BY_CONSTRUCTION, CUT_BEYOND_K),
+        *(ABSTAINED, NO_CONTENT, NO_CITATIONS),
+    }
+)
+"""What leaves the questions that a mean is over; every other reason, one of a later version too, is a missing score."""
 
 
 def is_undefined(reason: str | None) -> bool:
     """Whether a score with this reason is undefined, not missing. A score with a value has no reason: False."""
-    return reason is not None and reason not in MISSING
+    return reason in UNDEFINED

@@ -96,7 +96,7 @@ def score_records(
         key = (record.cell.key, record.question_id)
         cell = cells.setdefault(record.cell.key, CellScores(record.cell))
         case = Case(record, questions[record.question_id], dataset.gold[record.question_id], documents)
-        found = sorted(said.get(key, ()), key=lambda one: (one.metric, one.judge_sha, one.repeat))
+        found = sorted(said.pop(key, ()), key=lambda one: (one.metric, one.judge_sha, one.repeat))
         judged, own = judge_case(case, judge_metrics, found, counting)
         scores = {score.metric: score for score in (*score_record(case), *judged)}
         cell.scores[record.question_id] = tuple(shared.setdefault(score, score) for score in scores.values())
