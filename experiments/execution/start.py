@@ -6,11 +6,13 @@ everything is and where to look next.
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -90,14 +92,23 @@ def too_many_failed(cells: Sequence[CellSummary], max_failure_share: float) -> b
 
 def start(prepared: Prepared, reporter: Reporter) -> Outcome:
     """Run from the beginning. The folder is made once the model answers, so that a bad address leaves none."""
-    config, shard = prepared.config, prepared.plan.shard
+    config = prepared.config
     session = Session()
     name = f"{session.started[:19].replace(':', '')}-{run_fingerprint(prepared.identity, prepared.plan)[-6:]}"
-    run_id = config.run_id or (f"{name}-{shard.index}of{shard.of}" if shard else name)
-    store = RunStore(config.runs_dir / run_id)
+    store = RunStore(config.runs_dir / (config.run_id or _free_name(config.runs_dir, name, prepared.plan.shard)))
     with working(store, reporter, session), closing(prepared):
         complete(prepared, store, lambda: _creating(prepared, store, session), reporter)
         return _finish(prepared, store, reporter)
+
+
+def _free_name(runs_dir: Path, name: str, shard: Shard | None) -> str:
+    """A run id that no folder has: runs that start in one second under the same settings are numbered."""
+    end = f"-{shard.index}of{shard.of}" if shard else ""
+    return next(
+        run_id
+        for run_id in (f"{name}{again}{end}" for again in chain([""], (f"-{n}" for n in count(2))))
+        if not os.path.lexists(runs_dir / run_id)
+    )
 
 
 def resume(prepared: Prepared, store: RunStore, reporter: Reporter, *, retry_failed: bool = False) -> Outcome:

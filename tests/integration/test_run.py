@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow.parquet as pq
 import pytest
@@ -119,6 +120,25 @@ def test_a_limit_asks_every_cell_the_same_questions(arena: Arena, study: Path, t
     assert len(asked) == 4
     assert len({frozenset(questions) for questions in asked.values()}) == 1
     assert all(len(questions) == 2 for questions in asked.values())
+
+
+def test_runs_of_one_second_under_the_same_settings_each_have_a_folder(
+    arena: Arena, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.execution.process.datetime", _OneSecond)
+    asked = ("--strategies", "vanilla", "--modes", "dense", "--limit", 1, "--no-report")
+    for end in ((), (), (), ("--shard", "1/1"), ("--shard", "1/1")):
+        assert arena("run", study, *asked, *end).code == 0
+    made = {folder.name for folder in (tmp_path / "runs").iterdir() if (folder / "manifest.json").exists()}
+    whole, shard = (min(one for one in made if one.endswith(end)) for end in ("", "-1of1"))
+    assert made >= {whole, f"{whole}-2", f"{whole}-3", shard, f"{shard.removesuffix('-1of1')}-2-1of1"}
+    assert len(made) == 5
+
+
+class _OneSecond(datetime):
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        return cls(2026, 3, 1, 12, tzinfo=tz)
 
 
 def test_a_stopped_run_continues_to_the_same_journal(arena: Arena, study: Path, tmp_path: Path) -> None:
