@@ -86,6 +86,10 @@ class ModelCallError(ArenaError):
     """One call to a language model failed after all its attempts; its ledger entry is kept."""
 
 
+class SystemCallError(ModelCallError):
+    """A system of the user's own gave no answer to one question, after all requests that were allowed."""
+
+
 class UnreadableReplyError(ModelCallError):
     """A reply is not in the form asked for, not even after a repair turn. `raw` is the last reply's text."""
 

@@ -303,6 +303,9 @@ def redacted(text: str, secrets: tuple[str, ...] = ()) -> str:
 
 
 def _keys_of_environment() -> Iterator[str]:
-    for name, value in os.environ.items():
-        if len(value) >= 8 and (_LIKE_A_KEY.fullmatch(name) or name.endswith(("_SECRET", "_PASSWORD"))):
-            yield value
+    yield from (value for name, value in os.environ.items() if len(value) >= 8 and holds_key(name))
+
+
+def holds_key(variable: str) -> bool:
+    """Whether an environment variable holds a key, by its name."""
+    return bool(_LIKE_A_KEY.fullmatch(variable)) or variable.endswith(("_SECRET", "_PASSWORD"))

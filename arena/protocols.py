@@ -6,8 +6,8 @@ ChatModel <- what writes              Embedder  <- how text becomes vectors
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -275,13 +275,26 @@ class RetrievalSettings:
         )
 
 
+@dataclass(slots=True)
+class OwnReport:
+    """What a system that retrieves and writes by itself says it did on one question; kept if it fails afterwards, too.
+
+    `clock` gives the seconds since the question's start.
+    """
+
+    clock: Callable[[], float]
+    calls: list[LLMCall] = field(default_factory=list)
+    retrievals: list[Retrieval] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """All that a strategy may use on one question: a metered retriever, how to ask it, a metered model.
 
     `writer` is None for strategies that declare they need no model. `external` searches another source of knowledge
     than the index (a second index, a search tool); None = there is none. `evaluator` judges passages where a strategy's
-    settings want a trained judge, `router` the question itself; None = none do.
+    settings want a trained judge, `router` the question itself; None = none do. `report` is where a foreign system says
+    what it did; None for strategies, whose work is metered.
     """
 
     retriever: Retriever
@@ -290,6 +303,7 @@ class Tools:
     external: Retriever | None = None
     evaluator: Evaluator | None = None
     router: Router | None = None
+    report: OwnReport | None = None
 
 
 class Strategy(Protocol):

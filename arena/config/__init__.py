@@ -9,9 +9,11 @@ from arena.config.loading import (
     api_key,
     cache_dir,
     cache_folder,
+    command_environment,
     load_config,
     merge,
     qdrant_key,
+    system_key,
     tracking_uri,
     validate_config,
 )
@@ -26,6 +28,7 @@ from arena.config.settings import (
     SampleConfig,
     Settings,
 )
+from arena.config.systems import SystemConfig
 
 __all__ = [
     "BudgetConfig",
@@ -37,13 +40,16 @@ __all__ = [
     "RunConfig",
     "SampleConfig",
     "Settings",
+    "SystemConfig",
     "api_key",
     "cache_dir",
     "cache_folder",
+    "command_environment",
     "fingerprint",
     "load_config",
     "merge",
     "qdrant_key",
+    "system_key",
     "tracking_uri",
     "validate_config",
 ]

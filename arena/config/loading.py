@@ -18,9 +18,10 @@ from pydantic import BaseModel, ValidationError
 
 from arena.config.run import RunConfig
 from arena.config.settings import IndexConfig, LLMSettings
+from arena.config.systems import SystemConfig
 from arena.errors import ConfigError, setting_problems
 from arena.files import check_place, parse_yaml, read_yaml_file
-from arena.network import is_loopback
+from arena.network import holds_key, is_loopback
 
 CACHE_VARIABLE = "ARENA_CACHE"
 PREPARED_VARIABLE = "ARENA_PREPARED"
@@ -49,6 +50,32 @@ def qdrant_key(settings: IndexConfig) -> str | None:
     """The key of a Qdrant server (None = its variable is not set). Raises as `api_key` does."""
     _check_owner(settings.api_key_variable, settings.url, "index.url", "index.api_key_variable")
     return os.environ.get(settings.api_key_variable) or None
+
+
+def system_key(name: str, settings: SystemConfig) -> str | None:
+    """The key that a system asked over HTTP is sent (None = it is sent none).
+
+    Raises:
+        ConfigError: its variable is not set, or holds what no header can carry; or as `api_key`.
+    """
+    variable, place = settings.api_key_variable, f"systems.{name}.api_key_variable"
+    if variable is None:
+        return None
+    _check_owner(variable, settings.http, f"systems.{name}.http", place)
+    key = (os.environ.get(variable) or "").strip()
+    if not key or not (key.isascii() and key.isprintable()):
+        problem = "holds what no header can carry" if key else "is not set"
+        raise ConfigError(f"${variable}, the key of system {name!r}, {problem}: correct it, or leave {place} out")
+    return key
+
+
+def command_environment(settings: SystemConfig) -> dict[str, str]:
+    """The environment that a command is started with: all of ours but keys, and of these those that it names.
+
+    A key of a provider is nobody's business that was not named.
+    """
+    kept = {name: value for name, value in os.environ.items() if not holds_key(name)}
+    return kept | {name: os.environ[name] for name in settings.environment if name in os.environ}
 
 
 def _check_owner(variable: str, address: str | None, setting: str, instead: str) -> None:

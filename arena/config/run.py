@@ -24,6 +24,7 @@ from arena.config.settings import (
     SampleConfig,
     Settings,
 )
+from arena.config.systems import SystemConfig, check_system_name
 from arena.identity import canonical_json, short_hash
 from arena.text import REASONING_MARKS
 
@@ -41,6 +42,9 @@ class RunConfig(Settings):
     strategies: tuple[str, ...] = ("retrieval_only", "vanilla", "closed_book", "oracle")
     strategy_params: Mapping[str, Mapping[str, Any]] = Field(
         default_factory=dict, description="Strategy -> its settings, for every entry of `strategies` of that name."
+    )
+    systems: Mapping[str, SystemConfig] = Field(
+        default_factory=dict, description="Name -> a system of the user's own that competes with the strategies."
     )
     modes: tuple[str, ...] = ("dense", "hybrid")
     llm: LLMSettings = LLMSettings()
@@ -95,11 +99,16 @@ class RunConfig(Settings):
                 raise ValueError(f"{model!r} names no model: write PROVIDER:NAME, as the leaderboard names it")
         return prices
 
+    @field_validator("systems")
+    @classmethod
+    def _systems_have_names(cls, systems: Mapping[str, SystemConfig]) -> Mapping[str, SystemConfig]:
+        return {check_system_name(name): system for name, system in systems.items()}
+
     @model_validator(mode="after")
     def _something_competes(self) -> RunConfig:
         for name in ("strategies", "modes"):
             values = getattr(self, name)
-            if not values:
+            if not values and not (name == "strategies" and self.systems):
                 raise ValueError(f"{name} is empty: name at least one")
             repeated = sorted({value for value in values if values.count(value) > 1})
             if repeated:
@@ -109,13 +118,13 @@ class RunConfig(Settings):
     def fingerprint_fields(self) -> dict[str, Any]:
         """All settings that can change a result, as plain JSON values.
 
-        What index and reranker came of their settings is in their own identities, so that a default and its
+        What systems, index and reranker came of their settings is in their own identities, so that a default and its
         spelt-out value are the same.
         """
         where_and_how_fast = {"runs_dir", "run_id", "concurrency", "question_timeout_seconds", "max_failure_share"}
         beside_the_answers = {"judge", "health_check", "latency_probe", "mlflow", "traces"}
         money = {"budget", "prices"}
-        identified_elsewhere = {"embedding", "chunking", "index", "rerank"}
+        identified_elsewhere = {"embedding", "chunking", "index", "rerank", "systems"}
         left_out = where_and_how_fast | beside_the_answers | money | identified_elsewhere
         fields = self.model_dump(mode="json", exclude={**dict.fromkeys(left_out, True), "llm": set(_SPEED_AND_PLACE)})
         # Younger than the runs that have them as they are by default.

@@ -199,8 +199,8 @@ class CellSummary(Row):
         default=None, description="Of the latency probe: the same cell, one question at a time. None: not probed."
     )
     tokens_per_question: TokenSummary
-    llm_calls_per_question: float
-    retrievals_per_question: float
+    llm_calls_per_question: float | None = Field(description="None: a foreign system does not list its calls.")
+    retrievals_per_question: float | None = Field(description="None: a foreign system does not say what it retrieves.")
     cost_usd_per_question: float | None = Field(
         description="What the calls cost, replayed ones at what they would have; None: that of any call is unknown."
     )
@@ -302,8 +302,8 @@ def summarise_cell(cell: CellScores, columns: ScoreColumns, context: SummaryCont
             input=_per_question(len(usage), spent.input_tokens.value),
             output=_per_question(len(usage), spent.output_tokens.value),
         ),
-        llm_calls_per_question=spent.calls / len(usage),
-        retrievals_per_question=sum(one.retrievals for one in usage) / len(usage),
+        llm_calls_per_question=_per_question(len(usage), sum_known(one.calls for one in usage)),
+        retrievals_per_question=_retrievals(usage),
         cost_usd_per_question=_per_question(len(usage), spent.usd.value),
         cost_usd_total=spent.usd.value,
         judgements=dict(sorted(cell.decisions.judgements.items())),
@@ -315,6 +315,12 @@ def summarise_cell(cell: CellScores, columns: ScoreColumns, context: SummaryCont
         breakdown=break_down(columns, context.questions, resamples),
         on_pareto_front=False,
     )
+
+
+def _retrievals(usage: Sequence[Usage]) -> float | None:
+    """Per question, over those of which it is known; None where it is known of none."""
+    known = [one.retrievals for one in usage if one.tells_evidence]
+    return sum(known) / len(known) if known else None
 
 
 def _per_question(questions: int, total: float | None) -> float | None:

@@ -26,7 +26,7 @@ from arena.metrics.gaps import CROSSED, cross_scores
 from arena.scoring import CellScores
 from arena.statistics.intervals import Resamples, Values, difference_interval
 from arena.statistics.significance import Crossed, chance_levels, deal, holm, shuffle_test
-from arena.types import KINDS, Dataset, Gold, Question
+from arena.types import KINDS, UNSTATED, Dataset, Gold, Question
 
 _BLOCK = 500
 """Most questions whose answers are held against each other: what it costs grows with the square of it."""
@@ -150,7 +150,8 @@ def probe_readers(
     ]
     probed = {one.llm for one in found}
     models = dict.fromkeys(cell.cell.llm for cell in cells if cell.cell.llm is not None)
-    return found + [ContaminationProbe(llm=one, finding="not_probed") for one in models if one not in probed]
+    unprobed = [one for one in models if one not in probed and one != UNSTATED]
+    return found + [ContaminationProbe(llm=one, finding="not_probed") for one in unprobed]
 
 
 def _probe(

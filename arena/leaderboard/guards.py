@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from arena.judges.reading import JudgeCount
 from arena.leaderboard.schema import Row
 from arena.scoring import CellScores, ScoreTable, Usage, by_metric
-from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE
+from arena.types import FOREIGN_MODES, GOLD_MODE, NO_RETRIEVAL_MODE
 
 ENOUGH_QUESTIONS = 20
 """Fewer equal scores prove nothing."""
@@ -58,7 +58,7 @@ def _never_asked(cell: CellScores) -> Iterator[GuardFinding]:
 def _never_retrieved(cell: CellScores) -> Iterator[GuardFinding]:
     """A cell over an index that never asked it, unless on every question one of its own decisions may be the reason."""
     completed = _completed(cell)
-    over_index = cell.cell.retrieval_mode not in (GOLD_MODE, NO_RETRIEVAL_MODE)
+    over_index = cell.cell.retrieval_mode not in (GOLD_MODE, NO_RETRIEVAL_MODE, *FOREIGN_MODES)
     if not over_index or not completed or any(usage.retrievals for usage in completed):
         return
     decided = any(

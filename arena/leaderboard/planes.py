@@ -183,7 +183,7 @@ def _costs_of(usage: Usage) -> tuple[float, ...]:
     costs: Mapping[Cost, float | None] = {
         "tokens": sum_known((spent.input_tokens.value, spent.output_tokens.value)),
         "usd": spent.usd.value,
-        "calls": spent.calls,
+        "calls": usage.calls,
         "seconds": usage.latency_seconds if usage.measured else None,
     }
     return tuple(np.nan if (cost := costs[name]) is None else cost for name in COSTS)

@@ -19,12 +19,13 @@ from arena.leaderboard.schema import Row
 from arena.llm.providers import is_fake
 from arena.scoring import CellScores
 from arena.statistics.significance import ASSUMED_DISCORDANCE, detectable_difference, discordance_sd
-from arena.types import FIT, GOLD_MODE, NO_RETRIEVAL_MODE, grouped
+from arena.types import FIT, FOREIGN_MODES, GOLD_MODE, NO_RETRIEVAL_MODE, grouped
 
 LEAST_TO_DIFFER = 6
 """Questions from which on a paired test at 5 % can show any difference: of 5 the least two-sided p is 2 / 2^5."""
 
 _NAMED = 3
+_NO_INDEX = (GOLD_MODE, NO_RETRIEVAL_MODE, *FOREIGN_MODES)
 _MESSAGE_CHARS = 200
 
 
@@ -160,7 +161,7 @@ def _few_questions(facts: Facts) -> Iterator[ValidityWarning]:
 
 
 def _truncated_passages(facts: Facts) -> Iterator[ValidityWarning]:
-    retrieving = [one.cell for one in facts.cells if one.retrieval_mode not in (GOLD_MODE, NO_RETRIEVAL_MODE)]
+    retrieving = [one.cell for one in facts.cells if one.retrieval_mode not in _NO_INDEX]
     for index in facts.indexes:
         if not index.truncated or not retrieving:
             continue
@@ -228,11 +229,12 @@ def _no_corrective_action(facts: Facts) -> Iterator[ValidityWarning]:
 
 
 def _low_coverage(facts: Facts) -> Iterator[ValidityWarning]:
+    silent = _silent(facts)  # it is said of them that nothing is known, and why
     coverages = grouped(
         (metric, (cell.cell, summary.coverage))
         for cell in facts.cells
         for metric, summary in cell.metrics.items()
-        if summary.coverage is not None and summary.mean is None
+        if summary.coverage is not None and summary.mean is None and (summary.coverage > 0 or cell.cell not in silent)
     )
     for known, metrics in grouped((tuple(known), metric) for metric, known in coverages.items()).items():
         named = ", ".join(metrics[:_NAMED]) + (f" and {len(metrics) - _NAMED} more" if len(metrics) > _NAMED else "")
@@ -285,6 +287,33 @@ def _of_questions(
         )
 
 
+def _silent(facts: Facts) -> Mapping[str, int]:
+    """Cell key -> its completed questions of which it is not known what was retrieved."""
+    found = {
+        cell.cell.key: sum(one.outcome != "failed" and not one.tells_evidence for one in cell.usage.values())
+        for cell in facts.scores
+    }
+    return {key: questions for key, questions in found.items() if questions}
+
+
+def _unreported(facts: Facts) -> Iterator[ValidityWarning]:
+    happened = "were answered by a system that did not report what it retrieved: their recall and precision are unknown"
+    yield from _of_questions("unreported_evidence", list(_silent(facts).items()), happened)
+
+
+def _unmapped(facts: Facts) -> Iterator[ValidityWarning]:
+    """Documents that foreign systems name and the dataset does not hold, by id or by text."""
+    for cell in facts.scores:
+        if cell.unmapped:
+            yield ValidityWarning(
+                code="unmapped_documents",
+                message=f"{cell.unmapped:,} of the {counted(cell.named, 'document')} that it names are not in the "
+                "dataset by id or text, and count as no evidence",
+                cells=[cell.cell.key],
+                figures={"unmapped": cell.unmapped, "named": cell.named},
+            )
+
+
 def _dropped(facts: Facts) -> Iterator[ValidityWarning]:
     dropped = grouped((model, name) for cell in facts.scores for model, names in cell.dropped.items() for name in names)
     for model, names in dropped.items():
@@ -303,6 +332,8 @@ _FINDERS: tuple[Callable[[Facts], Iterable[ValidityWarning]], ...] = (
     _cut_replies,
     _failed,
     _fitted,
+    _unreported,
+    _unmapped,
     _dropped,
 )
 

@@ -39,6 +39,10 @@ from arena.llm.wire import (
 from arena.protocols import ModelRequest, Reply
 from arena.types import CallAttempt, PaidAttempt, Purpose, well_formed
 
+_KEEP_LIMITS = (
+    "see whether the server is up and its limits are kept (concurrency, requests_per_minute, tokens_per_minute)"
+)
+
 
 class Breaker:
     """Opens after `most` failed calls with no reply in between, and then stays open.
@@ -47,10 +51,11 @@ class Breaker:
     say of a prompt that is too long, neither count nor clear it.
     """
 
-    def __init__(self, most: int, model: str) -> None:
-        """`model`: its name and place, for the message."""
+    def __init__(self, most: int, who: str, advice: str = _KEEP_LIMITS) -> None:
+        """`who` fails, by name and place, and what to do about it, for the message."""
         self._most = most
-        self._model = model
+        self._who = who
+        self._advice = advice
         self._failures = 0
         self._last = ""
 
@@ -59,8 +64,7 @@ class Breaker:
         if self._failures >= self._most:
             calls = f"{self._most} calls in a row, each" if self._most > 1 else "a call"
             raise ProviderDownError(
-                f"model {self._model} failed {calls} after all its attempts, the last with: {self._last}; see whether "
-                "the server is up and its limits are kept (concurrency, requests_per_minute, tokens_per_minute)"
+                f"{self._who} failed {calls} after all its attempts, the last with: {self._last}; {self._advice}"
             )
 
     def succeeded(self) -> None:
@@ -136,6 +140,12 @@ LONGEST_BACKOFF_SECONDS = 30.0
 LONGEST_RETRY_AFTER_SECONDS = 300.0
 
 
+def pause_seconds(tries: int, asked_for: float, rng: random.Random) -> float | None:
+    """Seconds to wait after so many tries, of whom the last asked to wait; None = for longer than anyone waits."""
+    backoff = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2.0 ** (tries - 1)) * rng.uniform(0.5, 1.0)
+    return None if asked_for > LONGEST_RETRY_AFTER_SECONDS else max(backoff, asked_for)
+
+
 class LLMClient:
     """A `ChatModel` over one LangChain model.
 
@@ -182,7 +192,7 @@ class LLMClient:
         self._limits = RateLimits(settings.requests_per_minute, settings.tokens_per_minute)
         where = f" at {access.endpoint}" if access.endpoint else ""
         self._described = f"{name!r}{where}"
-        self._breaker = Breaker(settings.breaker_failures, self._described)
+        self._breaker = Breaker(settings.breaker_failures, f"model {self._described}")
         self._capabilities = Capabilities(access.dropped, has_other_limit=access.dialect.other_limit is not None)
         self._equal_calls = KeyedLock()
         self._requests_under_way = InFlight()
@@ -374,10 +384,7 @@ class LLMClient:
         if fault.kind == "lasting" or tries >= self._settings.max_attempts:
             return None
         # Not tenacity: it draws its jitter from the global random state.
-        backoff = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2.0 ** (tries - 1))
-        backoff *= self._rng.uniform(0.5, 1.0)
-        asked_for = fault.retry_after_seconds or 0.0
-        return None if asked_for > LONGEST_RETRY_AFTER_SECONDS else max(backoff, asked_for)
+        return pause_seconds(tries, fault.retry_after_seconds or 0.0, self._rng)
 
     def _setup_message(self, fault: Fault) -> str:
         if fault.status == 404:

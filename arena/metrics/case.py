@@ -33,13 +33,13 @@ class Case:
         """Document id -> title and text of it that stood in the prompt of the answer; None = that is not known.
 
         Empty where there is no answer or nothing was shown. Unknown are the texts of records that do not say what was
-        shown (of journals of the third schema, of imported answers), and of documents that are not there any more.
+        shown (of journals of the third schema, of foreign systems), and of documents that are not there any more.
         """
         answer = self.record.answer
-        if answer is None or not answer.used_ids:
-            return {}
-        if answer.shown is None:
+        if answer is not None and (not self.record.tells_evidence or (answer.used_ids and answer.shown is None)):
             return None
+        if answer is None or answer.shown is None:
+            return {}
         texts = {one.doc_id: self._as_shown(one) for one in answer.shown}
         known = {doc_id: text for doc_id, text in texts.items() if text is not None}
         return known if len(known) == len(texts) else None
@@ -111,6 +111,7 @@ NO_CONTENT = "no_content"  # the answer has no words but stop words
 NO_CITATIONS = "no_citations"  # the answer cites nothing
 
 FAILED = "failed"  # the record is a failure
+NOT_REPORTED = "not_reported"  # a foreign system answered and does not say what it retrieved
 TEXT_UNKNOWN = "text_unknown"  # it is not known which texts were shown
 NOT_JUDGED = "not_judged"  # no judge was asked, or it gave no verdict
 PARTLY_JUDGED = "partly_judged"  # the judge gave a verdict on some parts only

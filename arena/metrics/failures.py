@@ -80,7 +80,12 @@ class Missing:
 
 
 def first_missing(case: Case) -> Missing | None:
-    """None when all evidence was shown, or when none is known. Without an order of hops: the first that is named."""
+    """None when all evidence was shown, when none is known, or when a foreign system does not say what it had.
+
+    Without an order of hops: the first that is named.
+    """
+    if not case.record.tells_evidence:
+        return None
     gold, shown = case.gold, set(case.record.answer.used_ids if case.record.answer else ())
     hop = broken_hop(shown, gold.hop_order or ())
     if hop is not None and gold.hop_order:
@@ -136,6 +141,8 @@ def misreading(case: Case) -> str:
     nothing. A passage holds them where it has at least `arena.metrics.answer.SUPPORTED_AT` of them: all of one, two
     or three.
     """
+    if not case.record.tells_evidence:
+        return "unexplained"
     shown = case.shown
     claimed = _claimed(case)
     if shown is None or not claimed:
@@ -200,7 +207,9 @@ def find_failure(case: Case, scores: Mapping[str, Score], judge_due: bool = Fals
         return FailureFinding("not_in_memory")
     if missing is not None:
         return _finding(why_missing(case, missing), missing)
-    return FailureFinding("false_abstention" if record.answer.abstained else misreading(case))
+    if record.answer.abstained:
+        return FailureFinding("false_abstention" if record.tells_evidence else "unexplained")
+    return FailureFinding(misreading(case))
 
 
 def _fault(failure: Failure | None) -> str:
@@ -217,7 +226,7 @@ def _settled(
     """The class of what is right or beyond telling; None = it is wrong, and the reason is to be found."""
     writes = answer.abstained or answer.text is not None
     if not writes:
-        known = bool(case.gold.supporting_ids) and case.gold.answerable
+        known = bool(case.gold.supporting_ids) and case.gold.answerable and case.record.tells_evidence
         return "unscored" if not known else "evidence_found" if missing is None else None
     if not case.gold.answerable:
         return "correct_abstention" if answer.abstained else "false_answer"

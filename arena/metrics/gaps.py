@@ -30,7 +30,9 @@ def retriever_gap(case: Case) -> str | None:
     """For all that asks for a retriever and a completed record."""
     if case.record.cell.retrieval_mode == NO_RETRIEVAL_MODE:
         return reasons.NO_RETRIEVAL
-    return reasons.FAILED if case.record.answer is None else None
+    if case.record.answer is None:
+        return reasons.FAILED
+    return None if case.record.tells_evidence else reasons.NOT_REPORTED
 
 
 def sentence_gap(case: Case) -> str | None:

@@ -25,10 +25,21 @@ from arena.llm.limits import UNBOUNDED, Allowance
 from arena.llm.metering import GIVEN_UP
 from arena.network import redacted
 from arena.plan import Key
-from arena.protocols import ChatModel, Evaluator, EvidenceSource, RetrievalSettings, Retriever, Router, Strategy, Tools
+from arena.protocols import (
+    ChatModel,
+    Evaluator,
+    EvidenceSource,
+    OwnReport,
+    RetrievalSettings,
+    Retriever,
+    Router,
+    Strategy,
+    Tools,
+)
 from arena.text import abstains
 from arena.types import (
     LIVE_MODE,
+    OWN_MODE,
     Answer,
     Attempt,
     Cell,
@@ -86,20 +97,25 @@ _REQUEST = TypeAdapter(RetrievalRequest)
 
 
 def sound_attempt(
-    value: Attempt, retrievals: Sequence[Retrieval], brought: Callable[[Collection[str]], Iterable[Passage]]
+    value: Attempt,
+    retrievals: Sequence[Retrieval],
+    brought: Callable[[Collection[str]], Iterable[Passage]],
+    *,
+    own: bool = False,
 ) -> Attempt:
     """`value`, if it is an attempt that can be written down, on evidence that the question's `retrievals` brought.
 
     `brought`: of these documents, the passages of kept texts among it. A shown text that is to be found there is left
-    to its spans; spans that give another text are left out, and the text stays.
+    to its spans; spans that give another text are left out, and the text stays. `own`: of a system that
+    brings its texts itself, and may cite what it does not report.
 
     Raises:
         StrategyError: it is not; the message names the field.
     """
     attempt = _sound(value, _ATTEMPT, "attempt() returned")
     answer = attempt.answer
-    _check_evidence(answer, retrievals)
-    if not answer.shown:
+    _check_evidence(answer, retrievals, own=own)
+    if not answer.shown or own:
         return attempt
     pieces: dict[str, list[Passage]] = {}
     for passage in brought(answer.used_ids):
@@ -119,13 +135,13 @@ def _sound(value: T, kind: TypeAdapter[T], what: str) -> T:
     raise StrategyError(f"{what} {value!r:.200}: {' '.join(reason.split())}")
 
 
-def _check_evidence(answer: Answer, retrievals: Sequence[Retrieval]) -> None:
+def _check_evidence(answer: Answer, retrievals: Sequence[Retrieval], *, own: bool) -> None:
     """Each stage of the evidence comes from the one before, and the first from this question's own retrievals."""
     brought = {hit.doc_id for retrieval in retrievals for hit in retrieval.hits}
     for stage, ids, source, known in (
         ("retrieved_ids", answer.retrieved_ids, "the documents of the question's hits", brought),
         ("used_ids", answer.used_ids, "its retrieved_ids", set(answer.retrieved_ids)),
-        ("cited_ids", answer.cited_ids, "its used_ids", set(answer.used_ids)),
+        ("cited_ids", () if own else answer.cited_ids, "its used_ids", set(answer.used_ids)),
     ):
         for doc_id in ids:
             if doc_id not in known:
@@ -238,7 +254,7 @@ class Contestant:
 
     @property
     def asks_model(self) -> bool:
-        return self.cell.llm is not None
+        return self.cell.llm is not None and self.cell.retrieval_mode != OWN_MODE
 
 
 def plan(contestants: Sequence[Contestant]) -> list[tuple[Contestant, Question]]:
@@ -279,13 +295,16 @@ async def run_one(
 
     log = RetrievalLog(elapsed)
     ledger = Ledger(contestant.model, elapsed, contestant.allowance) if contestant.model else None
-    tools = _tools(contestant, question, log, ledger)
+    report = OwnReport(elapsed)
+    tools = _tools(contestant, question, log, ledger, report)
     attempt: Attempt | None = None
     failure: Failure | None = None
     with anyio.move_on_after(timeout_seconds) as scope:
         try:
             made = await to_its_end(contestant.strategy.attempt(question.task, tools))
-            attempt = _declining(sound_attempt(made, log.retrievals, log.brought), contestant.abstentions)
+            retrievals = (*log.retrievals, *report.retrievals)
+            sound = sound_attempt(made, retrievals, log.brought, own=tools.report is not None)
+            attempt = _declining(sound, contestant.abstentions)
         except Exception as error:  # noqa: BLE001  the one broad except: a strategy may be anyone's code
             causes = tuple(_causes(error))
             for cause in causes:
@@ -293,9 +312,10 @@ async def run_one(
                     raise cause from None
             attempt, failure = None, _failure(error, causes)
     wall_seconds = elapsed()
-    calls = ledger.calls if ledger else ()
+    calls = ledger.calls if ledger else tuple(report.calls)
+    retrievals = (*log.retrievals, *report.retrievals)
     if scope.cancel_called and attempt is None:
-        failure = _too_late(timeout_seconds, len(log.retrievals), calls)
+        failure = _too_late(timeout_seconds, len(retrievals), calls)
     answer = attempt.answer if attempt else None
     return RunRecord(
         cell=contestant.cell,
@@ -303,7 +323,7 @@ async def run_one(
         outcome="failed" if answer is None else "abstained" if answer.abstained else "answered",
         answer=answer,
         failure=failure,
-        retrievals=log.retrievals,
+        retrievals=retrievals,
         calls=calls,
         decisions=attempt.decisions if attempt else (),
         wall_seconds=wall_seconds,
@@ -319,13 +339,21 @@ def _declining(attempt: Attempt, phrases: Sequence[str]) -> Attempt:
     return replace(attempt, answer=replace(answer, abstained=True))
 
 
-def _tools(contestant: Contestant, question: Question, log: RetrievalLog, ledger: Ledger | None) -> Tools:
+def _tools(
+    contestant: Contestant, question: Question, log: RetrievalLog, ledger: Ledger | None, report: OwnReport
+) -> Tools:
     def metered(source: EvidenceSource) -> MeteredRetriever:
         return MeteredRetriever(source.for_question(question.question_id), log)
 
     external = metered(contestant.external) if contestant.external else None
     return Tools(
-        metered(contestant.evidence), contestant.settings, ledger, external, contestant.evaluator, contestant.router
+        metered(contestant.evidence),
+        contestant.settings,
+        ledger,
+        external,
+        contestant.evaluator,
+        contestant.router,
+        report if contestant.cell.retrieval_mode == OWN_MODE else None,
     )
 
 

@@ -14,7 +14,7 @@ from arena.metrics.case import Case
 from arena.metrics.controllers import ControllerCounts, DecisionCounts
 from arena.metrics.failures import FailureFinding
 from arena.prices import PriceTable
-from arena.types import Cell, Outcome, RunRecord, Score, grouped
+from arena.types import FOREIGN_MODES, UNMAPPED, Cell, Outcome, RunRecord, Score, grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class Usage:
 
     `measured`: its latency is one: it did not fail, was no warm-up, and none of its calls was `replayed`. `truncated`:
     a reply ended at the token limit, not where the model would have. `hits`: what all retrievals brought, with what a
-    reranker dropped of it. `roles`: what of the account each role of the calls took.
+    reranker dropped of it. `roles`: what of the account each role of the calls took. `tells_calls`, `tells_evidence`:
+    whether the calls that a model had, and the retrievals, are known; of a foreign system they may not be.
     """
 
     outcome: Outcome
@@ -36,6 +37,13 @@ class Usage:
     warm_up: bool = False
     hits: int = 0
     roles: Mapping[str, Account] = field(default_factory=dict)
+    tells_calls: bool = True
+    tells_evidence: bool = True
+
+    @property
+    def calls(self) -> int | None:
+        """Calls that a model had; None = not known."""
+        return self.account.whole.calls if self.tells_calls else None
 
 
 def usage_of(record: RunRecord, prices: PriceTable | None = None) -> Usage:
@@ -53,6 +61,8 @@ def usage_of(record: RunRecord, prices: PriceTable | None = None) -> Usage:
         warm_up=record.warm_up,
         hits=sum(len(one.hits) + len(one.dropped) for one in record.retrievals),
         roles=roles,
+        tells_calls=record.counts_calls,
+        tells_evidence=record.tells_evidence,
     )
 
 
@@ -71,6 +81,7 @@ class CellScores:
     `answers`: the words of each answer (None = none). `decisions` counts them, `controllers` holds them against gold.
     `judging`: the judges' calls on the answers, which are not among those of `usage`. `dropped`: model -> the settings
     that it refused, in the order met. `failed`: type of failure -> how often, and what the first of its kind said.
+    `named`: documents that a foreign system says it retrieved; `unmapped` of them are not in the dataset.
     """
 
     cell: Cell
@@ -83,6 +94,8 @@ class CellScores:
     judging: Account = field(default_factory=Account)
     dropped: dict[str, dict[str, None]] = field(default_factory=dict)
     failed: dict[str, FailedKind] = field(default_factory=dict)
+    named: int = 0
+    unmapped: int = 0
 
     def note(self, case: Case) -> None:
         """Enter what is kept of a record beside its scores and its usage."""
@@ -90,6 +103,10 @@ class CellScores:
         self.answers[record.question_id] = record.answer.text if record.answer else None
         self.decisions.add(record)
         self.controllers.add(case)
+        if record.cell.retrieval_mode in FOREIGN_MODES:
+            named = [hit.doc_id for one in record.retrievals for hit in one.hits]
+            self.named += len(named)
+            self.unmapped += sum(doc_id.startswith(UNMAPPED) for doc_id in named)
         for call in record.calls:
             if call.dropped:
                 self.dropped.setdefault(call.model, {}).update(dict.fromkeys(call.dropped))
@@ -136,8 +153,8 @@ _QUESTION_COLUMNS: Mapping[str, _Column] = {
     "recall": (float, lambda cell, question_id: _value(cell, question_id, "retrieval_recall")),
     "input_tokens": (int, lambda cell, question_id: cell.usage[question_id].account.whole.input_tokens.value),
     "output_tokens": (int, lambda cell, question_id: cell.usage[question_id].account.whole.output_tokens.value),
-    "calls": (int, lambda cell, question_id: cell.usage[question_id].account.whole.calls),
-    "retrievals": (int, lambda cell, question_id: cell.usage[question_id].retrievals),
+    "calls": (int, lambda cell, question_id: cell.usage[question_id].calls),
+    "retrievals": (int, lambda cell, question_id: _retrievals(cell.usage[question_id])),
     "seconds": (float, lambda cell, question_id: cell.usage[question_id].latency_seconds),
     "usd": (float, lambda cell, question_id: cell.usage[question_id].account.whole.usd.value),
     "measured": (bool, lambda cell, question_id: cell.usage[question_id].measured),
@@ -148,6 +165,10 @@ _QUESTION_COLUMNS: Mapping[str, _Column] = {
 the latency, of unmeasured questions too. Tokens and `usd` count replayed calls; None = unknown."""
 
 QUESTION_TYPES: Mapping[str, type] = {name: kind for name, (kind, _) in _QUESTION_COLUMNS.items()}
+
+
+def _retrievals(usage: Usage) -> int | None:
+    return usage.retrievals if usage.tells_evidence else None
 
 
 def _value(cell: CellScores, question_id: str, metric: str) -> float | None:

@@ -111,6 +111,9 @@ def require_finished(store: RunStore, then: str) -> None:
 IMPORTED = "imported"
 """Key of a contestant's identity: SHA-256 of the file that its records were read from; no code of it is known."""
 
+SYSTEM = "system"
+"""Key of a contestant's identity: how a system of the user's own is asked; its code is not the arena's."""
+
 
 def is_imported(manifest: Mapping[str, Any]) -> bool:
     """Whether the run's records come from files: nothing can be asked again."""
@@ -125,21 +128,41 @@ def resume_command(store: RunStore) -> str:
         if is_imported(manifest):
             return f"arena import FILE ... --dataset {shlex.quote(str(manifest['config'].get('dataset')))} {place}"
         # Code is named again by whoever lets it run.
-        code = (f" --set {name}={shlex.quote(value)}" for name, value in code_named(manifest["config"]).items())
-        return f"arena run --resume {place}{''.join(code)}"
+        return " ".join(("arena run --resume", place, *code_options(code_named(manifest["config"]))))
     return f"arena run --resume {place}"
 
+
+_SYSTEMS = "systems."
 
 _TRUSTED = ("embedding", "rerank")
 """Parts of the settings with a `trust_remote_code`."""
 
 
 def code_named(settings: Mapping[str, Any]) -> dict[str, str]:
-    """The settings that let code run which is not ours, as `--set` takes them: dotted name -> value."""
+    """The settings that let code run which is not ours: dotted name -> value."""
     tool = (settings.get("external") or {}).get("tool")
     found = {} if tool is None else {"external.tool": str(tool)}
+    for name, system in (settings.get("systems") or {}).items():
+        asked = {kind: system.get(kind) for kind in ("python", "command")}
+        found |= {f"{_SYSTEMS}{name}.{kind}": _one_line(way) for kind, way in asked.items() if way is not None}
     trusted = (name for name in _TRUSTED if (settings.get(name) or {}).get("trust_remote_code"))
     return found | {f"{name}.trust_remote_code": "true" for name in trusted}
+
+
+def code_options(named: Mapping[str, str]) -> list[str]:
+    """What to type to let it run, each setting of `code_named` as an option of `arena run`."""
+    found = []
+    for setting, value in named.items():
+        name, _, kind = setting.removeprefix(_SYSTEMS).rpartition(".")
+        system = setting.startswith(_SYSTEMS)
+        found.append(
+            f"--system {shlex.quote(f'{name}={kind}:{value}')}" if system else f"--set {setting}={shlex.quote(value)}"
+        )
+    return found
+
+
+def _one_line(way: Any) -> str:
+    return shlex.join(map(str, way)) if isinstance(way, list | tuple) else str(way)
 
 
 def refuse_code(store: RunStore, unasked: Mapping[str, str], instead: str) -> None:

@@ -6,6 +6,27 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+GOLD_MODE = "gold"
+"""Retrieval mode of a control that is handed the gold documents; nobody can retrieve like this."""
+
+NO_RETRIEVAL_MODE = "none"
+"""Retrieval mode of a cell that never retrieves."""
+
+LIVE_MODE = "live"
+"""Mode of a retrieval from a live search: of what it brings, no dataset keeps the text."""
+
+IMPORTED_MODE = "imported"
+"""Retrieval mode of a cell whose records come from a file: how it retrieved is its own affair."""
+
+OWN_MODE = "own"
+"""Retrieval mode of a system of the user's own that is asked live: how it retrieves is its own affair."""
+
+FOREIGN_MODES = frozenset({IMPORTED_MODE, OWN_MODE})
+"""Modes of cells of which only that is known which their systems report."""
+
+UNMAPPED = "unmapped:"
+"""How the id of a document begins that a foreign system names and the dataset does not hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class Activity:

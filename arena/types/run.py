@@ -14,7 +14,7 @@ from pydantic import BeforeValidator
 from arena.identity import canonical_json, short_hash
 from arena.text import ends_in_reasoning, without_reasoning
 from arena.types.data import Scalar
-from arena.types.evidence import Activity, Retrieval, ShownDocument, held_up_seconds
+from arena.types.evidence import FOREIGN_MODES, Activity, Retrieval, ShownDocument, held_up_seconds
 
 Outcome = Literal["answered", "abstained", "failed"]
 Stage = Literal["model", "strategy", "timeout"]
@@ -25,14 +25,11 @@ Tier = Literal["T0", "T1", "T2"]
 # OpenAI and its kin, Ollama; Anthropic, Gemini; Mistral.
 _CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
 
-GOLD_MODE = "gold"
-"""Retrieval mode of a control that is handed the gold documents; nobody can retrieve like this."""
+UNSTATED = "unstated"
+"""Model of an answer that does not say which one wrote it; it has no price."""
 
-NO_RETRIEVAL_MODE = "none"
-"""Retrieval mode of a cell that never retrieves."""
-
-LIVE_MODE = "live"
-"""Mode of a retrieval from a live search: of what it brings, no dataset keeps the text."""
+ALL_CALLS = "all calls"
+"""Role of the entry that stands for all model calls of a foreign system's question, however many they were."""
 
 MOST_COUNTED = 10**12
 """No call has more tokens; the sums of a run of such counts fit into 64 bits."""
@@ -306,6 +303,16 @@ class RunRecord:
     wall_seconds: float
     warm_up: bool = False
     timed: bool = True
+
+    @property
+    def tells_evidence(self) -> bool:
+        """Whether it is known what was retrieved; not so where a foreign system does not report it."""
+        return bool(self.retrievals) or self.cell.retrieval_mode not in FOREIGN_MODES
+
+    @property
+    def counts_calls(self) -> bool:
+        """Whether it is known how many calls a model had; not so where one entry stands for all of them."""
+        return not any(call.role == ALL_CALLS for call in self.calls)
 
     @property
     def latency_seconds(self) -> float:

@@ -37,6 +37,17 @@ class RunOptions(NamedTuple):
     report: bool = True
 
 
+_SystemOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Your own, asked live: NAME=http:URL, NAME=python:module:function, NAME='command:...'; repeatable."
+    ),
+]
+_SettingOption = Annotated[
+    list[str] | None, typer.Option("--set", help="Any setting of a config, as in judge.repeats=3; repeatable.")
+]
+
+
 def run(
     config: Annotated[Path | None, typer.Argument(help="YAML file of settings; options go over it.")] = None,
     dataset: Annotated[str | None, typer.Option(help=_DATASETS)] = None,
@@ -46,6 +57,7 @@ def run(
     strategies: Annotated[
         str | None, typer.Option(help="Comma separated, as in vanilla,adaptive:policy=always_b.")
     ] = None,
+    system: _SystemOption = None,
     modes: Annotated[str | None, typer.Option(help="Comma separated: dense,hybrid,hybrid_rerank.")] = None,
     llm: Annotated[str | None, typer.Option(help="PROVIDER:NAME, local:smollm2-135m, local:PATH.gguf, fake:.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Any OpenAI-compatible server (vLLM, llama.cpp, ...).")] = None,
@@ -67,10 +79,7 @@ def run(
     ] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Questions in flight at once; default 8.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of sampling and of the bootstrap; default 0.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Any setting of a config, as in judge.repeats=3; repeatable."),
-    ] = None,
+    settings: _SettingOption = None,
     mlflow: Annotated[bool | None, typer.Option(help="Copy the run to MLflow.", show_default=False)] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html at the end.")] = True,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
@@ -88,6 +97,7 @@ def run(
     place = given(dataset=dataset, runs_dir=runs_dir, run_id=run_id, concurrency=concurrency, seed=seed, mlflow=mlflow)
     parts = given(
         strategies=names_of(strategies),
+        systems=_systems(system),
         modes=names_of(modes),
         llm=given(model=llm, base_url=base_url, cache=cache),
         judge=given(llm=given(model=judge)),
@@ -96,6 +106,14 @@ def run(
     )
     how = RunOptions(resume or retry_failed, retry_failed, _shard(shard), report)
     _go(config, _with_settings(place | parts, settings), how, dry_run=dry_run, json=json)
+
+
+def _systems(texts: list[str] | None) -> dict[str, dict[str, str]] | None:
+    if not texts:
+        return None
+    from arena.config.systems import parse_systems
+
+    return parse_systems(texts)
 
 
 def _with_settings(options: dict[str, Any], settings: list[str] | None) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from arena.store import MANIFEST, RunStore
 from arena.store.journal import PAID_LINES, encode
 from arena.store.paid import PaidLedger
 from arena.store.runs import is_imported
-from arena.types import CallAttempt, LLMCall, PaidAttempt, Purpose
+from arena.types import OWN_MODE, CallAttempt, LLMCall, PaidAttempt, Purpose, RunRecord
 from experiments.execution.process import now
 
 SPENT = "spent"
@@ -121,14 +121,14 @@ def _spent_before(config: RunConfig, store: RunStore, manifest: Mapping[str, Any
 
 
 def attempts_of(store: RunStore, config: RunConfig) -> Iterator[PaidAttempt]:
-    """All that the journals of a run have of attempts that it paid for: none of replayed calls, none of imported ones.
+    """All that the journals of a run have of attempts that it paid for: not of replayed calls or foreign systems.
 
     Nor of requests that were given up: of these the journals do not know whether they were sent.
     """
     questions = () if is_imported(store.manifest()) else chain(store.records(), store.superseded())
     asked: list[tuple[Purpose, str | None, Iterable[LLMCall]]] = [
-        ("question", config.llm.base_url, (call for record in questions for call in record.calls)),
-        ("probe", config.llm.base_url, (call for record in store.probe_records() for call in record.calls)),
+        ("question", config.llm.base_url, _paid_calls(questions)),
+        ("probe", config.llm.base_url, _paid_calls(store.probe_records())),
     ]
     judge = config.judge.llm.base_url if config.judge else None
     asked.append(("judge", judge, (call for verdict in store.every_verdict() for call in verdict.calls)))
@@ -137,6 +137,11 @@ def attempts_of(store: RunStore, config: RunConfig) -> Iterator[PaidAttempt]:
             for number, attempt in enumerate(() if call.replayed else call.attempts, start=1):
                 if attempt.fault != GIVEN_UP_REQUEST:
                     yield PaidAttempt(purpose, call.model, call.role, call.prompt_sha, number, attempt, base_url)
+
+
+def _paid_calls(records: Iterable[RunRecord]) -> Iterator[LLMCall]:
+    """The calls that the run made itself: what a system of the user's own spends, it does not spend through the run."""
+    return (call for record in records if record.cell.retrieval_mode != OWN_MODE for call in record.calls)
 
 
 def paid_for(store: RunStore, prices: PriceTable) -> dict[Purpose, Spent] | None:

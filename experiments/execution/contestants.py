@@ -21,6 +21,7 @@ from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell, Dataset, Question, S
 from experiments.execution.equipment import Equipment, Reranking
 from experiments.execution.evidence import GoldAmongDistractors, GoldDocuments, NoEvidence, SharedIndex
 from experiments.execution.extras import check_calibrated, check_external, check_readers, evaluator_key, router_folder
+from experiments.execution.systems import SystemEntry, check_names, system_contestants
 from indexing.modes import MODES
 from indexing.retriever import Batched
 from strategies import StrategySpec, Variant, find_strategy, find_variant
@@ -46,12 +47,14 @@ class Entry:
 class Entries:
     """A dataset and the strategies that compete on it, each under each of its modes, in the order of the config.
 
-    `skipped`: strategies that need gold documents, which no question of the sample has.
+    `skipped`: strategies that need gold documents, which no question of the sample has. `systems`: those of the user's
+    own, each with its questions; they compete behind the strategies.
     """
 
     dataset: Dataset
     competing: tuple[Entry, ...]
     skipped: tuple[str, ...] = ()
+    systems: tuple[SystemEntry, ...] = ()
 
     @property
     def needs_index(self) -> bool:
@@ -92,6 +95,7 @@ def read_entries(config: RunConfig) -> Entries:
     for mode in config.modes:
         if mode not in MODES:
             raise UnknownNameError("retrieval mode", mode, MODES)
+    check_names(config)
     check_external(config, variants)
     check_readers(config, variants)
     dataset = load_dataset(config.dataset)
@@ -101,14 +105,15 @@ def read_entries(config: RunConfig) -> Entries:
         for variant in variants
         for mode in _modes(config, variant.spec)
     ]
+    systems = tuple(SystemEntry(name, one, samples[one.answers]) for name, one in config.systems.items())
     askable = tuple(entry for entry in entries if entry.questions)
-    if not askable:
+    if not askable and not systems:
         raise ConfigError(
             f"{', '.join(config.strategies)} can be asked nothing in {config.dataset!r}: no question of the sample has "
             "gold documents; add a strategy that needs none"
         )
     skipped = dict.fromkeys(entry.spec.name for entry in entries if not entry.questions)
-    return Entries(dataset, askable, tuple(skipped))
+    return Entries(dataset, askable, tuple(skipped), systems)
 
 
 def contestants(config: RunConfig, entries: Entries, equipment: Equipment | None) -> tuple[Contestant, ...]:
@@ -119,7 +124,8 @@ def contestants(config: RunConfig, entries: Entries, equipment: Equipment | None
     Raises `ConfigError` for thresholds that were calibrated on another judge's scores.
     """
     gold = GoldDocuments.of(entries.dataset)
-    return tuple(_contestant(config, entries.dataset, entry, equipment, gold) for entry in entries.competing)
+    strategies = tuple(_contestant(config, entries.dataset, entry, equipment, gold) for entry in entries.competing)
+    return (*strategies, *system_contestants(config, entries.systems, entries.dataset))
 
 
 def with_model(competing: Iterable[Contestant], model: ChatModel) -> tuple[Contestant, ...]:

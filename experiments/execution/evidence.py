@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count, islice
+from operator import attrgetter
 from typing import Any, NoReturn, Protocol
 
 import anyio
@@ -155,22 +156,31 @@ class SearchTool(Protocol):
     async def ainvoke(self, query: str) -> Any: ...
 
 
+def imported(path: str, setting: str, *, call: bool = False) -> Any:
+    """What the setting names as `package.module:name`, or what that gives when called without arguments.
+
+    Raises `ConfigError` when it cannot be imported or made.
+    """
+    module, _, name = path.partition(":")
+    try:
+        found = attrgetter(name)(importlib.import_module(module))
+        return found() if call else found
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{setting} {path!r} cannot be made: {error}: install it, or put the folder it is in on PYTHONPATH"
+        ) from error
+    except Exception as error:
+        raise ConfigError(
+            f"{setting} {path!r} cannot be made: {type(error).__name__}: {redacted(str(error))}"
+        ) from error
+
+
 def load_search_tool(path: str) -> SearchTool:
     """The tool that `package.module:factory` gives.
 
     Raises `ConfigError` when it cannot be imported or made, or has no `ainvoke`.
     """
-    module, _, name = path.partition(":")
-    try:
-        tool = getattr(importlib.import_module(module), name)()
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"external.tool {path!r} cannot be made: {error}: install it, or put the folder it is in on PYTHONPATH"
-        ) from error
-    except Exception as error:
-        raise ConfigError(
-            f"external.tool {path!r} cannot be made: {type(error).__name__}: {redacted(str(error))}"
-        ) from error
+    tool = imported(path, "external.tool", call=True)
     if not callable(getattr(tool, "ainvoke", None)):
         raise ConfigError(
             f"external.tool {path!r} gives {type(tool).__name__!r}, which has no ainvoke(query): name a function that "

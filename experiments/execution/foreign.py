@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from arena.datasets.records import FileRow, read_records
 from arena.errors import DatasetError, nearest, problem_text
 from arena.types import (
+    ALL_CALLS,
+    IMPORTED_MODE,
     MOST_COUNTED,
     Answer,
     CallAttempt,
@@ -104,6 +106,12 @@ class AnswerLine(_Strict):
             raise ValueError("tokens are given twice, of the question and in calls: leave one of them out")
         self._check_shown()
         return self
+
+    @property
+    def tells_evidence(self) -> bool:
+        """Whether the line says what was retrieved or shown, if only that nothing was."""
+        stated = ("retrieved_ids", "used_ids", "shown")
+        return any(name in self.model_fields_set and getattr(self, name) is not None for name in stated)
 
     @property
     def named_as_used(self) -> tuple[str, ...] | None:
@@ -206,13 +214,6 @@ def _near(name: str, known: Collection[str]) -> str:
     return f" (did you mean {near!r}?)" if near else ""
 
 
-IMPORTED_MODE = "imported"
-"""Retrieval mode of a cell whose records come from a file: how it retrieved is its own affair."""
-
-UNSTATED = "unstated"
-"""Model of an answer that does not say which one wrote it; it has no price."""
-
-
 def foreign_record(
     cell: Cell, question: Question, line: AnswerLine | None, documents: Mapping[str, Document]
 ) -> RunRecord:
@@ -227,10 +228,10 @@ def foreign_record(
         cell,
         question.question_id,
         outcome,
-        answer=None if line is None or failure else _answer(line, documents),
+        answer=None if line is None or failure else answer_of(line, documents),
         failure=failure,
-        retrievals=tuple(_retrievals(question, line)) if line else (),
-        calls=tuple(_calls(cell, line)) if line else (),
+        retrievals=retrievals_of(question.text, line, IMPORTED_MODE) if line else (),
+        calls=calls_of(cell, line) if line else (),
         decisions=(),
         wall_seconds=seconds or 0.0,
         timed=seconds is not None,
@@ -243,7 +244,8 @@ def _failure(line: AnswerLine | None) -> Failure | None:
     return None if line.error is None else Failure("strategy", "ImportedError", line.error)
 
 
-def _answer(line: AnswerLine, documents: Mapping[str, Document]) -> Answer:
+def answer_of(line: AnswerLine, documents: Mapping[str, Document]) -> Answer:
+    """The answer of a line that has one; what it shows whole it shows by the text of `documents`."""
     retrieved, named = tuple(dict.fromkeys(_ranked(line))), line.named_as_used
     used = retrieved if named is None else tuple(dict.fromkeys(named))
     shown = None if line.shown is None else tuple(_shown(one, documents) for one in line.shown)
@@ -262,20 +264,31 @@ def _ranked(line: AnswerLine) -> tuple[str, ...]:
     return (*line.retrieved_ids, *(one for one in line.named_as_used or () if one not in known))
 
 
-def _retrievals(question: Question, line: AnswerLine) -> Iterator[Retrieval]:
-    """All that came back as one ranking; how much was asked for is what the line says, never how much came."""
+def retrievals_of(query: str, line: AnswerLine, mode: str) -> tuple[Retrieval, ...]:
+    """All that came back as one ranking, without a hit where the line says that nothing did; none of a silent line.
+
+    How much was asked for is what the line says, never how much came.
+    """
     ids = _ranked(line)
-    if ids:
-        given = line.scores if line.scores is not None and len(line.scores) == len(ids) else None
-        scores = given or tuple(1 / rank for rank in range(1, len(ids) + 1))
-        hits = (Hit(one, one, rank, score) for rank, (one, score) in enumerate(zip(ids, scores, strict=True), start=1))
-        yield Retrieval(RetrievalRequest(question.text, IMPORTED_MODE, line.k), tuple(hits))
+    if not ids and not line.tells_evidence:
+        return ()
+    given = line.scores if line.scores is not None and len(line.scores) == len(ids) else None
+    scores = given or tuple(1 / rank for rank in range(1, len(ids) + 1))
+    hits = (Hit(one, one, rank, score) for rank, (one, score) in enumerate(zip(ids, scores, strict=True), start=1))
+    return (Retrieval(RetrievalRequest(query, mode, line.k), tuple(hits)),)
 
 
-def _calls(cell: Cell, line: AnswerLine) -> Iterator[LLMCall]:
+def calls_of(cell: Cell, line: AnswerLine) -> tuple[LLMCall, ...]:
+    """The calls that the line lists, else one entry for all of them; none of a cell without a model."""
     if cell.llm is None:
-        return
-    total = CallLine(input_tokens=line.input_tokens, output_tokens=line.output_tokens)
-    for call in (total,) if line.calls is None else line.calls:
-        attempt = CallAttempt(call.input_tokens, call.output_tokens)
-        yield LLMCall(call.role, call.model or cell.llm, prompt_sha="", attempts=(attempt,))
+        return ()
+    total = CallLine(role=ALL_CALLS, input_tokens=line.input_tokens, output_tokens=line.output_tokens)
+    return tuple(
+        LLMCall(
+            call.role,
+            call.model or cell.llm,
+            prompt_sha="",
+            attempts=(CallAttempt(call.input_tokens, call.output_tokens),),
+        )
+        for call in ((total,) if line.calls is None else line.calls)
+    )

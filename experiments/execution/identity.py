@@ -8,16 +8,18 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any
 
-from arena.config import RunConfig, fingerprint
+from arena.config import RunConfig, SystemConfig, fingerprint
+from arena.files import file_sha256
 from arena.plan import RunPlan
-from arena.store.runs import IMPORTED
+from arena.store.runs import IMPORTED, SYSTEM
 from arena.types import Cell
+from experiments.execution.callers import load_function
 from experiments.execution.contestants import Entries
 from experiments.execution.equipment import Equipment
 from indexing.retriever import MODES
@@ -32,8 +34,16 @@ def code_sha256(spec: StrategySpec) -> str:
     build = spec.build
     while isinstance(build, partial):
         build = build.func
+    return modules_sha256({build.__module__, spec.params.__module__}) or hashlib.sha256().hexdigest()
+
+
+def modules_sha256(modules: set[str]) -> str | None:
+    """Of the source of these imported modules and all that they import of their own packages; None: there is none."""
+    reached = _reached(modules)
+    if not reached:
+        return None
     digest = hashlib.sha256()
-    for name, text in sorted(_reached({build.__module__, spec.params.__module__}).items()):
+    for name, text in sorted(reached.items()):
         digest.update(name.encode() + b"\0" + text + b"\0")
     return digest.hexdigest()
 
@@ -85,6 +95,9 @@ def _imported(source: bytes, name: str, *, is_package: bool) -> tuple[str, ...]:
 _EXTENT = ("dataset", "strategies", "strategy_params", "modes", "sample")
 """Settings whose effect is in the plan, the cells or the dataset's own fingerprint."""
 
+_MOST_HASHED_BYTES = 10_000_000
+"""Of a file that a command names: larger ones are data, and hashing them would hold up every start."""
+
 EXTERNAL_PARAMS = frozenset({"external_corpus", "external_tool"})
 """Parameters of a cell that searches the external source (`experiments.execution.extras`)."""
 
@@ -108,7 +121,8 @@ def identity(
         "index": dict(equipment.index_identity) if equipment else None,
         "reranker": dict(reranking.identity) | {"threshold": reranking.threshold} if reranking else None,
         "external": external if any(one.uses_external for one in entries.variants) else None,
-        "contestants": {one.spec.name: contestant_identity(one.spec) for one in entries.variants},
+        "contestants": {one.spec.name: contestant_identity(one.spec) for one in entries.variants}
+        | {one.name: system_identity(one.name, one.settings) for one in entries.systems},
     }
 
 
@@ -164,6 +178,44 @@ def contestant_identity(spec: StrategySpec) -> dict[str, Any]:
     return {"code": code_sha256(spec), "prompts": prompts, "evidence": spec.evidence, "plugin": _plugin(spec)}
 
 
+def system_identity(name: str, settings: SystemConfig) -> dict[str, Any]:
+    """All that is known to tell one state of a system from another.
+
+    `version` is what the user says; without one, `code` is the SHA-256 of a function's own package, or of the files
+    that a command names. With neither, nothing tells whether the system is still what it was.
+    """
+    code = None
+    if settings.version is None and settings.python is not None:
+        code = _package_sha256(settings.python, name)
+    elif settings.version is None and settings.command is not None:
+        code = _files_sha256(settings.command)
+    return {SYSTEM: settings.typed, "version": settings.version, "code": code}
+
+
+def is_unversioned(identity: Mapping[str, Any]) -> bool:
+    """Whether nothing tells that a system has changed."""
+    return SYSTEM in identity and identity["version"] is None and identity["code"] is None
+
+
+def _package_sha256(path: str, name: str) -> str | None:
+    load_function(name, path)  # a module is found where it was imported from
+    return modules_sha256({path.partition(":")[0]})
+
+
+def _files_sha256(words: Sequence[str]) -> str | None:
+    digest = hashlib.sha256()
+    found = False
+    for word in words:
+        path = Path(word)
+        try:
+            if path.is_file() and path.stat().st_size <= _MOST_HASHED_BYTES:
+                digest.update(f"{path.name}\0{file_sha256(path)}\0".encode())
+                found = True
+        except (OSError, ValueError):
+            continue
+    return digest.hexdigest() if found else None
+
+
 def _plugin(spec: StrategySpec) -> str | None:
     """Distribution and version that a strategy came with (None: it is one of our own)."""
     if spec.name in STRATEGIES:
@@ -176,7 +228,7 @@ def _fields_of(cell: Cell, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a run's identity that one cell depends on."""
     shared = {name: fields[name] for name in ("dataset", "config", "arena")}
     contestant = fields["contestants"][cell.strategy]
-    if IMPORTED in contestant:
+    if IMPORTED in contestant or SYSTEM in contestant:
         return shared | {"contestant": contestant}
     spec, mode = find_strategy(cell.strategy), cell.retrieval_mode
     retrieves = spec.evidence == "index"

@@ -20,6 +20,7 @@ from experiments.execution.contestants import Entries, contestants, read_entries
 from experiments.execution.equipment import Equipment, check_model, language_model, open_equipment, paid_model
 from experiments.execution.identity import identity
 from experiments.execution.process import now, unknown_groups
+from experiments.execution.systems import open_systems
 from experiments.terminal.progress import Reporter
 
 
@@ -92,7 +93,7 @@ def prepare(config: RunConfig, reporter: Reporter, *, dry: bool = False, shard: 
 def planned_cells(entries: Entries, competing: Iterable[Contestant]) -> tuple[PlannedCell, ...]:
     """The cells of a plan."""
     return tuple(
-        PlannedCell(one.cell, tuple(asked.question_id for asked in one.questions), entries.tiers[one.cell.strategy])
+        PlannedCell(one.cell, tuple(asked.question_id for asked in one.questions), entries.tiers.get(one.cell.strategy))
         for one in competing
     )
 
@@ -120,15 +121,16 @@ async def open_contestants(
     purpose: Purpose = "question",
     cached: bool = True,
 ) -> AsyncIterator[tuple[Contestant, ...]]:
-    """Open the model, if any of them asks one; with `cached` off, every call is made and paid.
+    """Open the systems, and the model, if any of them asks one; with `cached` off, every call is made and paid.
 
-    Raises as `open_model`.
+    Raises as `open_model` and `open_systems`.
     """
-    if not prepared.entries.needs_model:
-        yield prepared.contestants
-        return
-    settings = prepared.config.llm if cached else prepared.config.llm.model_copy(update={"cache": False})
-    content_sha256 = prepared.identity["model_sha256"]
-    opened = paid_model(settings, reporter, budget=budget, purpose=purpose, content_sha256=content_sha256)
-    async with opened as model:
-        yield with_model(prepared.contestants, model)
+    async with open_systems(prepared.contestants) as competing:
+        if not prepared.entries.needs_model:
+            yield competing
+            return
+        settings = prepared.config.llm if cached else prepared.config.llm.model_copy(update={"cache": False})
+        content_sha256 = prepared.identity["model_sha256"]
+        opened = paid_model(settings, reporter, budget=budget, purpose=purpose, content_sha256=content_sha256)
+        async with opened as model:
+            yield with_model(competing, model)

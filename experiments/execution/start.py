@@ -23,7 +23,7 @@ from arena.plan import Shard
 from arena.runner import plan_keys
 from arena.store import FINISHED, RunStore
 from arena.store.journal import JournalWriter
-from arena.store.runs import code_named, latest_run, refuse_code, resume_command
+from arena.store.runs import code_named, code_options, latest_run, refuse_code, resume_command
 from arena.tracking import Tracked, check_store, track
 from arena.tracking.database import local_uri
 from arena.types import Dataset, RunRecord
@@ -252,7 +252,7 @@ def _continue(
     old = store.manifest()["config"]
     where_it_is = {"runs_dir": str(runs_dir), "run_id": store.run_id}
     unasked = {name: value for name, value in code_named(old).items() if not _is_named(name, options)}
-    refuse_code(store, unasked, " ".join(f"--set {name}={shlex.quote(value)}" for name, value in unasked.items()))
+    refuse_code(store, unasked, " ".join(code_options(unasked)))
     settings = validate_config(merge(merge(old, options), where_it_is), f"run {store.run_id!r}")
     _check_copy(settings)
     reporter.say(f"continuing {store.run_id}")
@@ -266,8 +266,13 @@ def _check_copy(settings: RunConfig) -> None:
 
 
 def _is_named(name: str, options: Mapping[str, Any]) -> bool:
-    part, _, setting = name.partition(".")
-    return setting in (options.get(part) or {})
+    """Whether the user typed this setting, or another one in the place of all that it is part of."""
+    found: Any = options
+    for part in name.split("."):
+        if not isinstance(found, Mapping):
+            return found is not None
+        found = found.get(part)
+    return found is not None
 
 
 def _named(shard: Shard | None) -> str:

@@ -23,7 +23,7 @@ from arena.scoring import ScoreTable
 from arena.scoring.table import question_columns, score_columns
 from arena.store import CALLS, LEADERBOARD, MANIFEST, QUESTIONS, REPORT, SCORES, RunStore
 from arena.store.files import call_lines
-from arena.store.runs import IMPORTED
+from arena.store.runs import IMPORTED, SYSTEM
 from arena.types import Dataset
 from experiments.execution.equipment import chunking_of, index_root, weights_root
 from experiments.execution.identity import (
@@ -186,13 +186,16 @@ def _check_settings(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:
 
 
 def _check_contestants(manifest: Mapping[str, Any]) -> RunCheck:
-    """Code and prompts of every strategy, and the release, as installed here. An imported system has neither."""
+    """Code and prompts of every strategy, and the release, as installed here.
+
+    An imported system has neither; the code of one's own that was asked live runs for nobody who only verifies.
+    """
     contestants = manifest["identity"]["contestants"]
-    known = {name: fields for name, fields in contestants.items() if IMPORTED not in fields}
+    known = {name: fields for name, fields in contestants.items() if not {IMPORTED, SYSTEM} & fields.keys()}
     here = {name: contestant_identity(find_strategy(name)) for name in known}
     release = {"arena": manifest["identity"]["arena"]}
     wrong = differences(known | release, here | {"arena": version_of("rag-strategy-arena")})
-    return found("code and prompts", wrong, ", ".join(known) or "none: its records were imported")
+    return found("code and prompts", wrong, ", ".join(known) or "none: no strategy of the arena is in it")
 
 
 def _check_model(manifest: Mapping[str, Any], config: RunConfig) -> RunCheck:

@@ -87,7 +87,7 @@ COLUMNS = (
     metric_column("lexical faith.", "lexical_faithfulness", drop=5),
     TOKENS,
     _figure(
-        "calls", "per_question", "llm_calls_per_question", drop=7, wanted=lambda cell: cell.llm_calls_per_question > 0
+        "calls", "per_question", "llm_calls_per_question", drop=7, wanted=lambda cell: bool(cell.llm_calls_per_question)
     ),
     _figure("USD", "usd", "cost_usd_per_question", drop=12, wanted=lambda cell: bool(cell.cost_usd_per_question)),
     SECONDS,

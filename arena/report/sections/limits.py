@@ -14,7 +14,7 @@ from arena.report.figures import UNDEFINED, Phrase, Quotes, path_of, usd_text
 from arena.report.names import Mark, is_invented, listed, metric_name, name_of, standing_of, warning_lines
 from arena.report.section import entry_text
 from arena.report.sections.leaderboard import F1_RANK, RECALL_RANK, Column, columns_of
-from arena.types import JudgeMetric
+from arena.types import UNSTATED, JudgeMetric
 
 
 def spending_notes(board: Leaderboard) -> Iterator[str]:
@@ -29,7 +29,10 @@ def _on_money(cells: Sequence[CellSummary]) -> Iterator[str]:
         return [cell for cell in cells if cell.spending is not None and cell.spending.withheld == reason]
 
     models = sorted({cell.llm for cell in withheld("no_price") if cell.llm and not is_fake(cell.llm)})
-    if models:
+    unstated = [cell for cell in withheld("no_price") if cell.llm == UNSTATED]
+    if unstated:
+        yield f"USD of {_names(unstated)} is unknown: it is not said which model wrote the answers."
+    if models := [model for model in models if model != UNSTATED]:
         yield f"USD is withheld: no price is known for {', '.join(models)}; give one under `prices` in the config."
     if unknown := withheld("unknown_usage"):
         calls = counted(sum(cell.spending.unknown_calls for cell in unknown if cell.spending), "call")

@@ -126,6 +126,8 @@ def spent(cell: CellSummary, unit: Unit) -> float:
     """
     match unit:
         case "calls":
+            if cell.llm_calls_per_question is None:
+                raise ConfigError(f"the calls of {cell.strategy!r} are unknown: it does not list them")
             return cell.llm_calls_per_question
         case "tokens":
             if cell.tokens is None:

@@ -17,9 +17,9 @@ from arena.plan import PlannedCell, RunPlan
 from arena.store import FINISHED, MANIFEST, RECORDS, RunStore
 from arena.store.journal import RECORD_LINES, encode
 from arena.store.runs import IMPORTED
-from arena.types import Cell, Dataset, Scalar
+from arena.types import IMPORTED_MODE, UNSTATED, Cell, Dataset, Scalar
 from experiments.execution.contestants import Entries
-from experiments.execution.foreign import IMPORTED_MODE, UNSTATED, AnswerLine, foreign_record, read_answers
+from experiments.execution.foreign import AnswerLine, foreign_record, read_answers
 from experiments.execution.identity import run_fingerprint, version_of
 from experiments.execution.manifest import new_manifest
 from experiments.execution.prepare import Prepared

@@ -79,6 +79,8 @@ def summary_of(cell: CellSummary, measure: Measure) -> MetricSummary | None:
     """The cell's own figure by `measure`; None where it has none."""
     if measure.ours == "retrievals_per_question":
         mean = cell.retrievals_per_question
+        if mean is None:
+            return None
         return MetricSummary(mean=mean, ci_low=None, ci_high=None, n=cell.n_questions, coverage=1.0)
     over = cell.metrics if measure.kind is None else cell.breakdown.get("kind", {}).get(measure.kind, {})
     summary = over.get(measure.ours)
@@ -87,7 +89,7 @@ def summary_of(cell: CellSummary, measure: Measure) -> MetricSummary | None:
 
 def retrieves(cell: CellSummary) -> bool:
     """Whether any question of the cell was looked up."""
-    return cell.retrieval_mode != "none" and cell.retrievals_per_question > 0
+    return cell.retrieval_mode != "none" and bool(cell.retrievals_per_question)
 
 
 def bare_name(model: str) -> tuple[str, bool]:

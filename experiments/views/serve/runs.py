@@ -21,6 +21,7 @@ from arena.report.figures import metric_text
 from arena.report.names import warning_lines
 from arena.store import FINISHED, LEADERBOARD, MANIFEST, RUNNING, RunStore
 from arena.store.files import LOCK
+from arena.types import sum_known
 from experiments.studies.folder import EQUAL_BUDGET, SWEEP
 from experiments.views.serve.watch import CellProgress, RunProgress, RunWatch, Status, StudyProgress, cells_of_board
 
@@ -202,8 +203,7 @@ def _described(name: str, manifest: Mapping[str, Any], status: Status) -> RunPro
 
 def run_json(run: RunProgress) -> dict[str, Any]:
     """All that is known of a run's progress."""
-    whole = {name: sum(getattr(cell, name) for cell in run.cells) for name in ("failed", "abstained", "calls")}
-    tokens = [cell.tokens for cell in run.cells]
+    whole = {name: sum(getattr(cell, name) for cell in run.cells) for name in ("failed", "abstained")}
     return {
         "run_id": run.run_id,
         "status": run.status,
@@ -215,7 +215,7 @@ def run_json(run: RunProgress) -> dict[str, Any]:
         "done": run.done,
         "planned": run.planned,
         **whole,
-        "tokens": None if None in tokens else sum(one or 0 for one in tokens),
+        **{name: sum_known(getattr(cell, name) for cell in run.cells) for name in ("calls", "tokens")},
         "cells": [_cell_json(cell) for cell in run.cells],
     }
 

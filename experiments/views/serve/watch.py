@@ -52,7 +52,7 @@ class CellProgress:
     planned: int
     failed: int
     abstained: int
-    calls: int
+    calls: int | None
     tokens: int | None
     figures: Mapping[str, MetricSummary] = field(default_factory=dict)
 
@@ -134,7 +134,7 @@ def cells_of_board(board: Leaderboard) -> tuple[CellProgress, ...]:
             planned=row.n_questions,
             failed=row.n_failed,
             abstained=row.n_abstained,
-            calls=round(row.llm_calls_per_question * row.n_questions),
+            calls=None if (calls := row.llm_calls_per_question) is None else round(calls * row.n_questions),
             tokens=None if row.tokens is None else round(row.tokens * row.n_questions),
             figures={name: row.metrics[name] for name in FIGURES if name in row.metrics and not row.invalid(name)},
         )
@@ -147,7 +147,7 @@ class _Taken:
     """What one question came to."""
 
     outcome: Outcome
-    calls: int
+    calls: int | None
     tokens: int | None
 
 
@@ -165,7 +165,8 @@ class CellWatch:
     def add(self, record: RunRecord) -> None:
         """Count a record of this cell."""
         tokens = sum_known(count for call in record.calls for count in (call.input_tokens, call.output_tokens))
-        self.taken[record.question_id] = _Taken(record.outcome, len(record.calls), tokens)
+        calls = len(record.calls) if record.counts_calls else None
+        self.taken[record.question_id] = _Taken(record.outcome, calls, tokens)
 
     def score(self, record: RunRecord, dataset: Dataset, questions: dict[str, int]) -> None:
         """Score it by FIGURES. `questions`: question id -> its place in `dataset`."""
@@ -192,7 +193,7 @@ class CellWatch:
             planned=len(self.planned.question_ids),
             failed=sum(one.outcome == "failed" for one in taken),
             abstained=sum(one.outcome == "abstained" for one in taken),
-            calls=sum(one.calls for one in taken),
+            calls=sum_known(one.calls for one in taken),
             tokens=sum_known(one.tokens for one in taken),
             figures=figures,
         )

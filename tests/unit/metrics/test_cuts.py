@@ -10,8 +10,20 @@ from ir_measures import AP, RR, P, Qrel, R, ScoredDoc, Success, nDCG
 
 from arena.metrics import METRICS, Case, score_record
 from arena.metrics import case as reasons
-from arena.types import Answer, Cell, Gold, Hit, Question, Retrieval, RetrievalRequest, RunRecord, Scalar, Score
-from experiments.execution.foreign import IMPORTED_MODE, AnswerLine, foreign_record
+from arena.types import (
+    IMPORTED_MODE,
+    Answer,
+    Cell,
+    Gold,
+    Hit,
+    Question,
+    Retrieval,
+    RetrievalRequest,
+    RunRecord,
+    Scalar,
+    Score,
+)
+from experiments.execution.foreign import AnswerLine, foreign_record
 
 THEIRS = {
     "recall_at_5": R @ 5,

@@ -202,7 +202,14 @@ def test_what_a_question_cannot_have_is_undefined_whatever_happened(record: RunR
 
 def test_reasons_are_undefined_or_missing_never_both() -> None:
     codes = {value for name, value in vars(reasons).items() if name.isupper() and isinstance(value, str)}
-    missing = {reasons.FAILED, reasons.TEXT_UNKNOWN, reasons.NOT_JUDGED, reasons.PARTLY_JUDGED, reasons.JUDGE_FAILED}
+    missing = {
+        reasons.FAILED,
+        reasons.NOT_REPORTED,
+        reasons.TEXT_UNKNOWN,
+        reasons.NOT_JUDGED,
+        reasons.PARTLY_JUDGED,
+        reasons.JUDGE_FAILED,
+    }
     assert {code for code in codes if is_undefined(code)} == reasons.UNDEFINED == codes - missing
     assert not is_undefined("of_a_later_version")
     assert not is_undefined(None)

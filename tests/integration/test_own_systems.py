@@ -1,0 +1,183 @@
+"""Systems of the user's own in a run: asked, recorded, scored and compared, and nothing made up of what they hide."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.datasets.jsonl import write_jsonl
+from arena.store.journal import RECORD_LINES, entries
+from arena.types import OWN_MODE, RunRecord
+from experiments.cli.main import main
+from tests.integration.conftest import Arena
+from tests.samples import QUESTIONS, small_dataset
+from tests.unit.experiments import own_systems
+
+HERE = "python:tests.unit.experiments.own_systems"
+SYSTEMS = ("knows", "says", "asynchronous", "raises", "nonsense", "misleads", "exits", "ends_early")
+
+
+def run_arguments(folder: Path, *systems: str, run_id: str = "r") -> list[str]:
+    """A run of these systems alone: neither a model nor an index is opened."""
+    asked = [part for system in systems for part in ("--system", system)]
+    data = folder / "data"
+    if not data.exists():
+        write_jsonl(small_dataset(), data)
+    place = ["--dataset", f"jsonl:{data}", "--runs-dir", str(folder / "runs"), "--run-id", run_id, "--strategies", ""]
+    return ["run", *place, "--no-mlflow", "--llm", "fake:", "--set", "health_check=false", *asked]
+
+
+def records_of(folder: Path, run_id: str = "r") -> dict[str, dict[str, RunRecord]]:
+    """System -> question id -> its record."""
+    found: dict[str, dict[str, RunRecord]] = {}
+    for record in entries(folder / "runs" / run_id / "records.jsonl", RECORD_LINES):
+        found.setdefault(record.cell.strategy, {})[record.question_id] = record
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of many systems."""
+    folder = tmp_path_factory.mktemp("own")
+    own_systems.ASKED.clear()
+    systems = [f"{name.replace('_', '-')}={HERE}:{name}" for name in SYSTEMS]
+    with pytest.raises(SystemExit) as ended:
+        main(run_arguments(folder, *systems, f"engine={HERE}:engine.query"))
+    assert ended.value.code == 3  # some fail on every question, and that is more than allowed
+    return folder
+
+
+@pytest.fixture(scope="module")
+def board(folder: Path) -> dict[str, dict[str, Any]]:
+    """System -> its row of the leaderboard."""
+    rows = json.loads((folder / "runs" / "r" / "leaderboard.json").read_text())["cells"]
+    return {row["strategy"]: row for row in rows}
+
+
+def codes(folder: Path) -> Sequence[str]:
+    board = json.loads((folder / "runs" / "r" / "leaderboard.json").read_text())
+    return [one["code"] for one in board["warnings"]]
+
+
+def test_every_question_of_every_system_has_one_record(folder: Path) -> None:
+    found = records_of(folder)
+    assert len(found) == len(SYSTEMS) + 1
+    for records in found.values():
+        assert records.keys() == {one.question_id for one in QUESTIONS}
+        assert all(record.cell.retrieval_mode == OWN_MODE for record in records.values())
+
+
+def test_what_a_system_reports_is_scored(folder: Path, board: dict[str, dict[str, Any]]) -> None:
+    row = board["knows"]
+    assert (row["n_answered"], row["n_abstained"], row["n_failed"]) == (4, 1, 0)
+    assert row["metrics"]["retrieval_recall"]["mean"] == 1.0
+    assert row["metrics"]["retrieved_precision"]["mean"] < 1.0  # its own page is in the list and no evidence
+    assert row["metrics"]["answer_em"]["mean"] == 1.0
+    assert row["metrics"]["lexical_faithfulness"]["coverage"] == 1.0  # it says what it showed
+    assert row["tokens_per_question"] == {"input": 17.0, "output": 2.4}
+    assert row["retrievals_per_question"] == 1.0
+    assert row["latency_seconds"]["n_measured"] == 4
+    (call,) = records_of(folder)["knows"]["q2"].calls
+    assert (call.input_tokens, call.output_tokens, call.error) == (20, 3, None)
+
+
+def test_what_a_system_does_not_report_is_unknown_and_never_zero(board: dict[str, dict[str, Any]]) -> None:
+    row = board["says"]
+    assert (row["n_answered"], row["n_failed"]) == (5, 0)
+    assert row["tokens_per_question"] == {"input": None, "output": None}
+    assert (row["llm_calls_per_question"], row["retrievals_per_question"]) == (None, None)
+    assert row["cost_usd_per_question"] is None
+    for metric in ("retrieval_recall", "recall_at_5", "mrr", "retrieval_precision"):
+        assert (row["metrics"][metric]["mean"], row["metrics"][metric]["coverage"]) == (None, 0.0)
+    assert row["guards"] == []
+    assert {one["failure"] for one in row["failures"]["counts"]} <= {"unexplained", "false_answer", "unscored"}
+
+
+def test_calls_that_are_listed_are_counted(folder: Path, board: dict[str, dict[str, Any]]) -> None:
+    assert board["asynchronous"]["llm_calls_per_question"] == 2.0
+    assert board["asynchronous"]["tokens_per_question"]["input"] is None  # of one call it does not say
+    roles = [call.role for call in records_of(folder)["asynchronous"]["q1"].calls]
+    assert roles == ["plan", "write"]
+
+
+def test_documents_are_mapped_by_id_and_text_and_the_others_counted(folder: Path) -> None:
+    (answer,) = {record.answer for record in records_of(folder)["engine"].values()}
+    assert answer is not None
+    assert answer.retrieved_ids == ("d1", "unmapped:d9", "d2")
+    board = json.loads((folder / "runs" / "r" / "leaderboard.json").read_text())
+    unmapped = [one["figures"] for one in board["warnings"] if one["code"] == "unmapped_documents"]
+    assert {"unmapped": 5.0, "named": 15.0} in unmapped
+    assert "unreported_evidence" in codes(folder)
+
+
+def test_what_breaks_down_is_a_failure_of_its_question_alone(folder: Path) -> None:
+    told = {name: records_of(folder)[name.replace("_", "-")]["q1"].failure for name in SYSTEMS[3:]}
+    assert all(failure is not None and failure.stage == "strategy" for failure in told.values())
+    assert all(word in str(told["raises"]) for word in ("no such index", "own_systems"))
+    assert "gave back a list" in str(told["nonsense"])
+    assert "it raised ConfigError: not of the run" in str(told["misleads"])
+    assert "it raised SystemExit" in str(told["exits"])
+    assert "it raised StopIteration" in str(told["ends_early"])
+    (call,) = records_of(folder)["raises"]["q1"].calls
+    assert call.error is not None
+    assert call.input_tokens is None
+
+
+def test_nothing_but_the_question_is_sent(folder: Path) -> None:
+    asked = [fields for fields in own_systems.ASKED if isinstance(fields, dict)]
+    assert [sorted(fields) for fields in asked] == [["id", "question", "style"]] * len(QUESTIONS)
+    assert {fields["question"] for fields in asked} == {one.text for one in QUESTIONS}
+    assert not {fields["id"] for fields in asked} & {one.question_id for one in QUESTIONS}  # ids may tell the hops
+
+
+def test_a_run_with_systems_is_verified_shown_and_scored_without_asking_them(folder: Path, arena: Arena) -> None:
+    asked = list(own_systems.ASKED)
+    before = (folder / "runs" / "r" / "leaderboard.json").read_bytes()
+    verified = arena("verify", folder / "runs" / "r")
+    assert verified.code == 0, verified.out
+    assert arena("score", folder / "runs" / "r").code == 0
+    assert (folder / "runs" / "r" / "leaderboard.json").read_bytes() == before
+    for command in (("show",), ("report",), ("cost",), ("inspect", "q1")):
+        done = arena(command[0], folder / "runs" / "r", *command[1:])
+        assert done.code == 0, done.err
+    assert asked == own_systems.ASKED
+
+
+def test_code_that_a_run_folder_names_is_refused_until_the_user_names_it(tmp_path: Path, arena: Arena) -> None:
+    assert arena(*run_arguments(tmp_path, f"mine={HERE}:knows")).code == 0
+    again = ("run", "--resume", "--run-id", "r", "--runs-dir", tmp_path / "runs")
+    refused = arena(*again)
+    assert refused.code == 2
+    assert f"--system mine={HERE}:knows" in refused.err
+    assert arena(*again, "--system", f"mine={HERE}:knows").code == 0
+    assert arena(*again, "--set", f"systems.mine.python={HERE.removeprefix('python:')}:knows").code == 0
+    other = arena(*again, "--system", f"mine={HERE}:says")
+    assert other.code == 2
+    assert "contestants.mine.system" in other.err
+
+
+@pytest.mark.parametrize(
+    ("system", "told"),
+    [
+        ("vanilla=python:a:b", "'vanilla' is a strategy of the arena"),
+        (f"mine={HERE}:nobody", "has no attribute 'nobody'"),
+        (f"mine={HERE}:NO_FUNCTION", "is a int, which cannot be called"),
+        (f"mine={HERE}:wants_three", "needs 3 arguments"),
+        ("mine=python:no_such_module:ask", "put the folder it is in on PYTHONPATH"),
+        ("mine=python:ask", "write package.module:function"),
+        ("mine=smtp:x", "names no system"),
+        ("mine", "names no system"),
+    ],
+)
+def test_a_system_that_cannot_be_asked_is_refused_before_a_folder_is_made(
+    system: str, told: str, tmp_path: Path, arena: Arena
+) -> None:
+    done = arena(*run_arguments(tmp_path, system))
+    assert done.code == 2
+    assert told in done.err
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "runs").exists()
