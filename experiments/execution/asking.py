@@ -15,7 +15,7 @@ from functools import partial
 from itertools import count
 
 from arena.config import RunConfig
-from arena.errors import ConfigError, ModelCallError, ProviderDownError, RunStoreError
+from arena.errors import ConfigError, ModelCallError, ProviderDownError, RunStoreError, SystemCallError
 from arena.llm.limits import Budget
 from arena.report.names import names_of
 from arena.runner import Keep, plan_keys, run
@@ -23,7 +23,7 @@ from arena.sampling import sample
 from arena.store import STOPPED, RunStore, key_of
 from arena.store.journal import JournalWriter
 from arena.store.runs import resume_command, way_on
-from arena.types import Question, RunRecord
+from arena.types import OWN_MODE, Question, RunRecord
 from experiments.execution.budget import open_budget, paying, price_table, sample_size_note
 from experiments.execution.judging import judge_on_trial
 from experiments.execution.prepare import Prepared, open_contestants
@@ -34,15 +34,16 @@ from experiments.terminal.progress import CellCounts, Reporter, RunCounts
 class OutageBuffer:
     """Hands records on to `keep`; one that failed for want of a reply only once the provider has replied again.
 
-    A provider that goes down fails some questions before the breaker stops the run. They are no result: whoever drops
-    this object without `release` leaves them without a record, and they are asked again when the run goes on.
+    Those of the model are held apart from those of each system of the user's own. A provider that goes down fails some
+    questions before the breaker stops the run. They are no result: whoever drops this object without `release` leaves
+    them without a record, and they are asked again when the run goes on.
     """
 
     def __init__(self, keep: Keep, most: int) -> None:
         """`most`: held at once; what so many failures have not stopped the run for is a result."""
         self._keep = keep
         self._most = most
-        self._held: deque[RunRecord] = deque()
+        self._held: dict[str | None, deque[RunRecord]] = {}
 
     async def take(self, record: RunRecord) -> None:
         """Keep `record`, or hold it back.
@@ -51,21 +52,31 @@ class OutageBuffer:
             ProviderDownError: more than `most` questions in a row were given up without a single reply. The breaker
                 does not see them: their calls were given up with them, and have neither failed nor succeeded.
         """
+        held = self._held.setdefault(_asked(record), deque())
         if _lacks_reply(record):
-            self._held.append(record)
-            if len(self._held) > self._most:
-                if all(_given_up(one) and not _replied(one) for one in self._held):
-                    raise ProviderDownError(_silent(self._held))
-                await self._keep(self._held.popleft())
+            held.append(record)
+            if len(held) > self._most:
+                if all(_given_up(one) and not _replied(one) for one in held):
+                    raise ProviderDownError(_silent(held))
+                await self._keep(held.popleft())
             return
         if _replied(record):
-            await self.release()
+            await self._release(held)
         await self._keep(record)
 
     async def release(self) -> None:
         """Keep all that is held."""
-        while self._held:
-            await self._keep(self._held.popleft())
+        for held in self._held.values():
+            await self._release(held)
+
+    async def _release(self, held: deque[RunRecord]) -> None:
+        while held:
+            await self._keep(held.popleft())
+
+
+def _asked(record: RunRecord) -> str | None:
+    """The system of the user's own that was asked; None = the model of all strategies."""
+    return record.cell.strategy if record.cell.retrieval_mode == OWN_MODE else None
 
 
 def _replied(record: RunRecord) -> bool:
@@ -74,7 +85,8 @@ def _replied(record: RunRecord) -> bool:
 
 def _lacks_reply(record: RunRecord) -> bool:
     """Whether the last that it waited for may have been a reply that did not come."""
-    failed_call = record.failure is not None and record.failure.type == ModelCallError.__name__
+    kinds = (ModelCallError.__name__, SystemCallError.__name__)
+    failed_call = record.failure is not None and record.failure.type in kinds
     return failed_call or _given_up(record)
 
 
@@ -85,10 +97,15 @@ def _given_up(record: RunRecord) -> bool:
 
 def _silent(held: deque[RunRecord]) -> str:
     return (
-        f"{len(held)} questions in a row got no reply of their model within question_timeout_seconds, the last of them "
-        f"{held[-1].question_id!r}: see whether the server is up, or allow more time "
+        f"{len(held)} questions in a row got no reply of {_named(held[-1])} within question_timeout_seconds, the last "
+        f"of them {held[-1].question_id!r}: see whether the server is up, or allow more time "
         "with --set question_timeout_seconds=N"
     )
+
+
+def _named(record: RunRecord) -> str:
+    asked = _asked(record)
+    return "their model" if asked is None else f"system {asked!r}"
 
 
 OpenJournal = Callable[[], AbstractContextManager[JournalWriter[RunRecord]]]

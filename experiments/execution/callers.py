@@ -1,173 +1,141 @@
-"""How a system of the user's own is asked: as a function in this process, over HTTP, or as a program over its pipes.
-
-`SystemGate` is in front of all three. It bounds the questions under way, times each request, tries again where none was
-answered, and stops a run whose system is down. What was answered, if only with nonsense, is never asked again.
-"""
+"""The ways in which a system of the user's own is asked: over HTTP, or as a function in this process."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-import random
 import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-import anyio
-
-from arena.config import SystemConfig
-from arena.errors import ConfigError, StrategyError, SystemCallError, UserError
-from arena.identity import short_hash
-from arena.llm.client import Breaker, pause_seconds
-from arena.llm.metering import GIVEN_UP
-from arena.network import redacted
-from arena.types import CallAttempt, Task, well_formed
+from arena.config import SystemConfig, system_key
+from arena.errors import ConfigError, StrategyError, UserError
+from arena.files import parse_json
+from arena.llm.faults import read_fault
+from arena.network import HIDDEN, async_http_client, is_loopback, redacted
+from arena.types import well_formed
 from experiments.execution.evidence import imported
+from experiments.execution.system_gate import AT_ONCE, Caller, NoAnswer, SystemQuery
 
-AT_ONCE = 8
-"""Questions that a server, or an asynchronous function, is asked at once where the settings do not say."""
+if TYPE_CHECKING:
+    import httpx
 
 _JOIN_SECONDS = 1.0
 
-_ADVICE = "see whether the system is up and keeps pace (timeout_seconds, concurrency), then go on with --resume"
+MOST_REPLY_BYTES = 10_000_000
+"""Of one reply, unpacked; what is longer is no answer to a question."""
+
+_CONNECT_SECONDS = 10.0
+_REFUSED_FOR_ALL = frozenset({401, 402, 403, 407, 408})
+_SHOWN_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class SystemQuery:
-    """All that a system gets to know of a question: what a strategy does, and a name for it.
+class HttpCaller:
+    """A server that each question is POSTed to, as JSON. Redirects are not followed: they may lead anywhere.
 
-    The dataset's own id stays here: some spell out the number of hops.
+    `secrets`: what must be in no message and in no record.
     """
 
-    task: Task
+    client: httpx.AsyncClient
+    url: str
+    secrets: tuple[str, ...]
 
     @property
-    def query_id(self) -> str:
-        """The same for the same question in every run, made of its text alone."""
-        return f"q_{short_hash(self.task.question)}"
-
-    @property
-    def fields(self) -> dict[str, str]:
-        return {"id": self.query_id, "question": self.task.question, "style": self.task.style}
-
-
-class NoAnswer(Exception):  # noqa: N818  it says what came of a request, and is told as the error of the question
-    """A request was not answered.
-
-    `again`: another may be, after `wait_seconds`. `outage`: it speaks for the whole system and not for this question.
-    `cost_nothing`: the system never worked on it.
-    """
-
-    def __init__(
-        self, message: str, *, again: bool = False, outage: bool = True, cost_nothing: bool = False, wait: float = 0.0
-    ) -> None:
-        super().__init__(message)
-        self.again = again
-        self.outage = outage
-        self.cost_nothing = cost_nothing
-        self.wait_seconds = wait
-
-
-class Caller(Protocol):
-    """One way to ask. `at_once`: how many questions it takes at once where the settings do not say."""
-
-    @property
-    def at_once(self) -> int: ...
+    def at_once(self) -> int:
+        return AT_ONCE
 
     async def ask(self, query: SystemQuery) -> Any:
-        """What the system gives back. Raises `NoAnswer`; or the system's own exception, which is its answer."""
+        """The JSON value it replies. Raises `NoAnswer`; or `StrategyError`, of a reply that is none."""
+        import httpx
+
+        try:
+            async with self.client.stream("POST", self.url, json=query.fields) as response:
+                if not response.is_success:
+                    raise await self._refusal(response)
+                text = await self._body(response)
+        except httpx.TransportError as error:
+            fault = read_fault(error, self.secrets)
+            raise NoAnswer(fault.message, again=True, cost_nothing=fault.cost_nothing) from None
+        except httpx.HTTPError as error:
+            raise StrategyError(f"its reply cannot be read: {self._shown(str(error))}") from None
+        try:
+            return parse_json(text)
+        except ValueError as error:
+            raise StrategyError(f"its reply is no JSON ({error}): {self._shown(text)}") from None
+
+    async def _body(self, response: httpx.Response) -> str:
+        """Of a reply that began. Raises `StrategyError` for what breaks off or is too long: it is not asked again."""
+        import httpx
+
+        parts, size = [], 0
+        try:
+            async for part in response.aiter_bytes():
+                parts.append(part)
+                size += len(part)
+                if size > MOST_REPLY_BYTES:
+                    raise StrategyError(f"its reply is longer than {MOST_REPLY_BYTES:,} bytes")
+        except httpx.TransportError as error:
+            raise StrategyError(f"its reply broke off: {read_fault(error, self.secrets).message}") from None
+        text = b"".join(parts).decode("utf-8-sig", "replace")
+        for secret in self.secrets:
+            text = text.replace(secret, HIDDEN)
+        return text
+
+    async def _refusal(self, response: httpx.Response) -> Exception:
+        """What a reply without an answer means, by its status."""
+        status = response.status_code
+        if response.is_redirect or status < 400:
+            where = self._shown(response.headers.get("location", "nowhere"))
+            return StrategyError(
+                f"HTTP {status}: it sends the question on to {where}, which is not followed: name the address itself"
+            )
+        fault = read_fault(_status_error(response), self.secrets)
+        try:
+            said = self._shown(await self._body(response))
+        except StrategyError:
+            said = ""
+        message = f"HTTP {status}" + (f": {said}" if said else "")
+        if status == _TOO_MANY or status >= _SERVER_FAULT:
+            wait, free = fault.retry_after_seconds or 0.0, status == _TOO_MANY
+            return NoAnswer(message, again=True, cost_nothing=free, wait=wait)
+        return NoAnswer(message, outage=status in _REFUSED_FOR_ALL)
+
+    def _shown(self, text: str) -> str:
+        text = " ".join(redacted(well_formed(text[: 10 * _SHOWN_CHARS]), self.secrets).split())
+        return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
 
 
-@dataclass(slots=True)
-class SystemWork:
-    """The requests that one question took. `started_seconds`: on the question's clock."""
-
-    started_seconds: float
-    attempts: list[CallAttempt] = field(default_factory=list)
-    backoff_seconds: float = 0.0
+_TOO_MANY, _SERVER_FAULT = 429, 500
 
 
-class SystemGate:
-    """Asks one system, at most so many questions at once.
+def _status_error(response: httpx.Response) -> Exception:
+    import httpx
 
-    `who` names the system in messages. Raises as `ask`.
-    """
+    return httpx.HTTPStatusError("", request=response.request, response=response)
 
-    def __init__(
-        self,
-        caller: Caller,
-        settings: SystemConfig,
-        who: str,
-        *,
-        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        self._caller = caller
-        self._settings = settings
-        self._who = who
-        self._sleep = sleep
-        self._clock = clock
-        self._rng = random.Random(0)  # spreads requests out in time and touches no result
-        self._slots = anyio.CapacityLimiter(settings.concurrency or caller.at_once)
-        self._breaker = Breaker(settings.breaker_failures, who, _ADVICE)
 
-    async def ask(self, query: SystemQuery, work: SystemWork) -> Any:
-        """What the system gives back. `work` is told of every request, whatever comes of it.
+@asynccontextmanager
+async def _open_http(name: str, settings: SystemConfig) -> AsyncIterator[HttpCaller]:
+    """A client for one address; a proxy is for other machines than this one."""
+    import httpx
 
-        Raises:
-            SystemCallError: no request was answered.
-            ProviderDownError: that happened to so many questions in a row that the system seems to be down.
-            Exception: the system's own.
-        """
-        tries = 0
-        while True:
-            fault = await self._request(query, work, begun=tries > 0)
-            if not isinstance(fault, NoAnswer):
-                self._breaker.succeeded()
-                return fault
-            tries += 1
-            pause = pause_seconds(tries, fault.wait_seconds, self._rng) if fault.again else None
-            if pause is None or tries > self._settings.retries:
-                message = f"{self._who} gave no answer: {fault}" + (f" ({tries} requests)" if tries > 1 else "")
-                if fault.outage:
-                    self._breaker.failed(message)
-                raise SystemCallError(message)
-            asleep = self._clock()
-            await self._sleep(pause)
-            work.backoff_seconds += self._clock() - asleep
-
-    async def _request(self, query: SystemQuery, work: SystemWork, *, begun: bool) -> Any:
-        """What was given back, or why nothing was. `begun`: an earlier request of this question was under way."""
-        asked = self._clock()
-        async with self._slots:
-            if not begun:
-                self._breaker.check()
-            began = self._clock()
-            fault: str | None = GIVEN_UP
-            tokens: int | None = None
-            limit = self._settings.timeout_seconds
-            try:
-                with anyio.move_on_after(limit) as scope:
-                    given = await self._caller.ask(query)
-                    fault = None
-                    return given
-                assert scope.cancelled_caught
-                fault = f"no answer within {limit:g} s"
-                return NoAnswer(fault)
-            except NoAnswer as error:
-                fault = str(error)
-                tokens = 0 if error.cost_nothing else None
-                return error
-            except Exception as error:
-                fault = type(error).__name__
-                raise
-            finally:
-                service = self._clock() - began
-                work.attempts.append(CallAttempt(tokens, tokens, None, None, began - asked, service, fault))
+    key, url = system_key(name, settings), settings.target
+    header = settings.api_key_header
+    bearer = header.lower() == "authorization"
+    headers = {} if key is None else {header: f"Bearer {key}" if bearer else key}
+    most = settings.concurrency or AT_ONCE
+    limits = httpx.Limits(max_connections=most, max_keepalive_connections=most)
+    # The answer is waited for under the gate's own time limit.
+    timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
+    local = is_loopback(urlsplit(url).hostname)
+    client = async_http_client(timeout, obeys_environment=not local, headers=headers, limits=limits)
+    async with client:
+        yield HttpCaller(client, url, () if key is None else (key,))
 
 
 @dataclass(slots=True)
@@ -292,8 +260,12 @@ def _needed_arguments(function: Callable[..., Any]) -> int | None:
 @asynccontextmanager
 async def open_caller(name: str, settings: SystemConfig) -> AsyncIterator[Caller]:
     """The way in which a system is asked, closed at the end. Raises `ConfigError` where there is none."""
-    caller = load_function(name, settings.target)
+    if settings.http is not None:
+        async with _open_http(name, settings) as server:
+            yield server
+        return
+    function = load_function(name, settings.target)
     try:
-        yield caller
+        yield function
     finally:
-        caller.close()
+        function.close()

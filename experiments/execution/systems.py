@@ -26,10 +26,11 @@ from arena.types import (
     Scalar,
     Task,
 )
-from experiments.execution.callers import SystemGate, SystemQuery, SystemWork, open_caller
+from experiments.execution.callers import open_caller
 from experiments.execution.evidence import NoEvidence
 from experiments.execution.foreign import AnswerLine, answer_of, calls_of, retrievals_of
 from experiments.execution.replies import DocumentLookup, SystemReply, line_of, read_reply
+from experiments.execution.system_gate import SystemGate, SystemQuery, SystemWork
 from strategies import strategy_names
 
 
