@@ -1,4 +1,4 @@
-"""The ways in which a system of the user's own is asked: over HTTP, or as a function in this process."""
+"""The ways in which a system of the user's own is asked: as a function in this process, over HTTP, as a program."""
 
 from __future__ import annotations
 
@@ -18,16 +18,14 @@ from arena.files import parse_json
 from arena.llm.faults import read_fault
 from arena.network import HIDDEN, async_http_client, is_loopback, redacted
 from arena.types import well_formed
+from experiments.execution.commands import open_command
 from experiments.execution.evidence import imported
-from experiments.execution.system_gate import AT_ONCE, Caller, NoAnswer, SystemQuery
+from experiments.execution.system_gate import AT_ONCE, MOST_REPLY_BYTES, Caller, NoAnswer, SystemQuery
 
 if TYPE_CHECKING:
     import httpx
 
 _JOIN_SECONDS = 1.0
-
-MOST_REPLY_BYTES = 10_000_000
-"""Of one reply, unpacked; what is longer is no answer to a question."""
 
 _CONNECT_SECONDS = 10.0
 _REFUSED_FOR_ALL = frozenset({401, 402, 403, 407, 408})
@@ -263,6 +261,10 @@ async def open_caller(name: str, settings: SystemConfig) -> AsyncIterator[Caller
     if settings.http is not None:
         async with _open_http(name, settings) as server:
             yield server
+        return
+    if settings.command is not None:
+        async with open_command(name, settings) as program:
+            yield program
         return
     function = load_function(name, settings.target)
     try:

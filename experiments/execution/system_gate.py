@@ -24,6 +24,9 @@ from arena.types import CallAttempt, Task
 AT_ONCE = 8
 """Questions that a server, or an asynchronous function, is asked at once where the settings do not say."""
 
+MOST_REPLY_BYTES = 10_000_000
+"""Of one reply, unpacked; what is longer is no answer to a question."""
+
 _ADVICE = "see whether the system is up and keeps pace (timeout_seconds, concurrency), then go on with --resume"
 
 
