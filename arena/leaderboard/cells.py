@@ -28,7 +28,7 @@ from arena.leaderboard.schema import HEADLINE, LatencySummary, MetricSummary, Ra
 from arena.prices import PriceTable
 from arena.scoring import CellScores, Usage
 from arena.statistics.intervals import Resamples, percentile
-from arena.types import Question, Scalar, Tier, grouped, sum_known
+from arena.types import ALL_CALLS, Question, Scalar, Tier, grouped, sum_known
 
 Withheld = Literal["no_price", "unknown_usage", "no_seconds"]
 """Why a cost is unknown: no price for a model, tokens not reported, replays of a model that is paid by the hour."""
@@ -109,7 +109,7 @@ class RoleSpending(Row):
 
     role: str
     calls: int = Field(ge=1)
-    calls_per_question: float
+    calls_per_question: float | None = Field(description="None: one entry stands for all that a system did not list.")
     input_tokens_per_question: float | None
     output_tokens_per_question: float | None
     usd_per_question: float | None
@@ -132,7 +132,7 @@ def _role(role: str, account: Account, questions: int) -> RoleSpending:
     return RoleSpending(
         role=role,
         calls=spent.calls,
-        calls_per_question=spent.calls / questions,
+        calls_per_question=None if role == ALL_CALLS else spent.calls / questions,
         input_tokens_per_question=_per_question(questions, spent.input_tokens.value),
         output_tokens_per_question=_per_question(questions, spent.output_tokens.value),
         usd_per_question=_per_question(questions, spent.usd.value),

@@ -36,7 +36,7 @@ from arena.runner import Contestant, run
 from arena.sampling import sample
 from arena.store import RunStore
 from arena.store.runs import started_runs
-from arena.types import FIT, Cell, JudgeMetric, LLMCall, RunRecord, sum_known
+from arena.types import FIT, OWN_MODE, Cell, JudgeMetric, LLMCall, RunRecord, sum_known
 from experiments.execution.budget import price_table
 from experiments.execution.contestants import with_model
 from experiments.execution.equipment import embedder_of, language_model
@@ -221,7 +221,13 @@ class DryRun:
 
     @property
     def figures(self) -> Figures:
-        return sum_figures([*(one.figures for one in self.cells), *(one.figures for one in self.judging)])
+        """Of all of which anything can be expected."""
+        return sum_figures([*(one.figures for one in self.guessed), *(one.figures for one in self.judging)])
+
+    @property
+    def guessed(self) -> tuple[Expectation, ...]:
+        """The cells but the systems of the user's own: what they spend, they do not spend through the run."""
+        return tuple(one for one in self.cells if one.cell.retrieval_mode != OWN_MODE)
 
 
 def dry_run(config: RunConfig, reporter: Reporter, prepared: Prepared | None = None) -> DryRun:
@@ -237,7 +243,7 @@ def dry_run(config: RunConfig, reporter: Reporter, prepared: Prepared | None = N
     past = past_accounts(
         config.runs_dir,
         prepared.entries.dataset.fingerprint,
-        {one.cell.key for one in asking},
+        {one.cell.key for one in prepared.contestants if one.cell.llm is not None},
         prices,
         config.llm.context_tokens,
     )
@@ -245,7 +251,8 @@ def dry_run(config: RunConfig, reporter: Reporter, prepared: Prepared | None = N
     probed = _probe(prepared, unseen, reporter) if unseen else {}
     answers = {**probed}
     if config.judge is not None:
-        answers |= {key: _past_answers(config, str(one.origin), key) for key, one in past.items()}
+        ours = past.keys() & {one.cell.key for one in asking}
+        answers |= {key: _past_answers(config, str(past[key].origin), key) for key in ours}
     judging = expect_judging(prepared, answers, prices, reporter)
     found: list[Expectation] = []
     for one in prepared.contestants:
@@ -263,7 +270,7 @@ def _work(
 ) -> tuple[ModelWork, ...]:
     """The calls of the contestants' model, and those of the judge's."""
     parts: list[tuple[str, LLMSettings, Sequence[Expectation]]] = []
-    asking = [one for one in cells if one.cell.llm is not None]
+    asking = [one for one in cells if one.cell.llm is not None and one.cell.retrieval_mode != OWN_MODE]
     judged = [one for judge in judging for one in judge.by_cell]
     if asking:
         parts.append((str(asking[0].cell.llm), config.llm, asking))
@@ -274,7 +281,7 @@ def _work(
     for model, settings, some in parts:
         figures = [one.figures for one in some]
         tokens = sum_known(count for one in figures for count in (one.input_tokens, one.output_tokens))
-        calls = sum(one.calls for one in figures)
+        calls = sum(one.calls or 0.0 for one in figures)
         work.append(ModelWork(model, settings, config.concurrency, calls, tokens, paces.get(model)))
     return tuple(work)
 

@@ -20,6 +20,7 @@ from experiments.execution.expectation import TOKENS_PER_WORD, Expectation, Figu
 
 _PROBE = "probe"
 _NO_MODEL = "no model"
+_UNASKED = "unknown"
 
 
 def dry_run_fields(dry: DryRun) -> dict[str, Any]:
@@ -116,7 +117,9 @@ def dry_run_notes(dry: DryRun) -> Iterator[str]:
             "model's, and each statement more in an answer makes a verdict longer."
         )
     yield f"Prices: {dry.prices.source}, of {dry.prices.as_of.isoformat()}, and {len(dry.prices.own)} of your own."
-    every = (*dry.cells, *(one for judged in dry.judging for one in judged.by_cell))
+    every = (*dry.guessed, *(one for judged in dry.judging for one in judged.by_cell))
+    if own := [name_of(one.cell) for one in dry.cells if one not in dry.guessed]:
+        yield f"{', '.join(own)}: what systems of your own use and cost, and a judge of their answers, is in no sum."
     unpriced = sorted({repr(one.cell.llm) for one in every if one.account.unpriced_calls})
     if unpriced:
         yield f"No price is known for {', '.join(unpriced)}: give one under `prices` in the config."
@@ -172,6 +175,8 @@ def _over_budget(dry: DryRun) -> Iterator[str]:
 
 
 def _source(one: Expectation) -> str:
+    if not one.is_guessed:
+        return _UNASKED
     if one.cell.llm is None:
         return _NO_MODEL
     return "run" if one.origin else _PROBE
@@ -179,7 +184,11 @@ def _source(one: Expectation) -> str:
 
 def _from(one: Expectation) -> str:
     source = _source(one)
-    return source if source == _NO_MODEL else f"{source} {one.origin or ''}, n = {one.n_observed}".replace(" ,", ",")
+    return (
+        source
+        if source in (_NO_MODEL, _UNASKED)
+        else f"{source} {one.origin or ''}, n = {one.n_observed}".replace(" ,", ",")
+    )
 
 
 def _texts(of: Figures) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from arena.prices import PriceTable
 from arena.protocols import Embedding, SparseVector
 from arena.store import RunStore
 from arena.store.runs import started_runs
-from arena.types import CallAttempt, Cell, Hit, LLMCall, Passage, Retrieval, RetrievalRequest, sum_known
+from arena.types import OWN_MODE, CallAttempt, Cell, Hit, LLMCall, Passage, Retrieval, RetrievalRequest, sum_known
 from indexing.modes import k_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ are in no dictionary (SmolLM2, its chat template counted).
 class Figures(NamedTuple):
     """What calls take, None = unknown. `usd_with_full_replies`: were every reply at its limit; in the past, `usd`."""
 
-    calls: float
+    calls: float | None
     input_tokens: float | None
     output_tokens: float | None
     usd: float | None
@@ -56,8 +56,7 @@ class Figures(NamedTuple):
 
 def sum_figures(parts: Sequence[Figures]) -> Figures:
     """The sums; one is None when any part of it is unknown."""
-    others = (sum_known(part[place] for part in parts) for place in range(1, len(Figures._fields)))
-    return Figures(sum(part.calls for part in parts), *others)
+    return Figures(*(sum_known(part[place] for part in parts) for place in range(len(Figures._fields))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +79,20 @@ class Expectation:
     n_fitted: int | None = None
 
     @property
+    def is_guessed(self) -> bool:
+        """Whether anything can be expected: not of a system of the user's own that no run has asked yet."""
+        return self.origin is not None or self.cell.retrieval_mode != OWN_MODE
+
+    @property
     def figures(self) -> Figures:
         """On all questions."""
+        if not self.is_guessed:
+            return Figures(None, None, None, None, None)
         whole = self.account.whole
         full_usd = whole.usd.value if self.origin else self.full_usd
         others = (whole.input_tokens.value, whole.output_tokens.value, whole.usd.value, full_usd)
-        return Figures(self._scaled(whole.calls) or 0.0, *map(self._scaled, others))
+        calls = None if self.cell.retrieval_mode == OWN_MODE else self._scaled(whole.calls)
+        return Figures(calls, *map(self._scaled, others))
 
     def _scaled(self, observed: float | None) -> float | None:
         if observed is None:

@@ -18,7 +18,7 @@ from arena.types import Purpose
 from experiments.execution.budget import check_budget, price_table
 from experiments.execution.contestants import Entries, contestants, read_entries, with_model
 from experiments.execution.equipment import Equipment, check_model, language_model, open_equipment, paid_model
-from experiments.execution.identity import identity
+from experiments.execution.identity import identity, is_unversioned
 from experiments.execution.process import now, unknown_groups
 from experiments.execution.systems import open_systems
 from experiments.terminal.progress import Reporter
@@ -86,6 +86,12 @@ def prepare(config: RunConfig, reporter: Reporter, *, dry: bool = False, shard: 
     competing = contestants(config, entries, equipment)
     asked = _share(competing, shard)
     fields = identity(config, entries, equipment, content_sha256)
+    for name, known in fields["contestants"].items():
+        if is_unversioned(known):
+            reporter.warn(
+                f"nothing tells whether system {name!r} is still what it was when a run goes on: give it a version "
+                f"(--set systems.{name}.version=1), and another one whenever it changes"
+            )
     plan = RunPlan(planned_cells(entries, competing), shard)
     return Prepared(config, entries, asked, equipment, fields, plan)
 

@@ -20,7 +20,7 @@ from arena.prices import PriceTable
 from arena.report.figures import UNDEFINED, usd_text
 from arena.report.names import names_of
 from arena.store import RunStore
-from arena.types import NO_RETRIEVAL_MODE, Cell, LLMCall, Purpose
+from arena.types import ALL_CALLS, NO_RETRIEVAL_MODE, UNSTATED, Cell, LLMCall, Purpose
 from experiments.execution.budget import add_spent, paid_for, price_table
 
 _PAID_FOR: Mapping[Purpose, str] = {
@@ -134,7 +134,7 @@ def cost_table(cost: RunCost) -> Table:
         table.add_column(heading, justify="right")
     for key, named in zip(books.cells, names, strict=True):
         for role, account in books.roles_of(key).items() or {UNDEFINED: Account()}.items():
-            table.add_row(*map(Text, (*named, role, *_figures(account))))
+            table.add_row(*map(Text, (*named, role, *_figures(account, counted=role != ALL_CALLS))))
     for part in ({one.name: one.account for one in cost.beside}, {"all": cost.whole}):
         table.add_section()
         for name, account in part.items():
@@ -156,7 +156,8 @@ def cost_notes(cost: RunCost) -> Iterator[str]:
     if account.unpriced_calls:
         asked = {cell.llm for key, cell in cost.books.cells.items() if cost.books.of_cell(key).unpriced_calls}
         beside = {model for one in cost.beside if one.account.unpriced_calls for model in one.models}
-        models = sorted(repr(model) for model in asked | beside if model)
+        models = sorted(repr(model) for model in asked | beside if model not in (None, UNSTATED))
+    if account.unpriced_calls and models:
         yield f"No price is known for some calls of {', '.join(models)}: give one under `prices` in a --config."
     if account.replayed.calls:
         yield "Replayed calls were paid for before; tokens and USD count them."
@@ -225,11 +226,12 @@ def _spend_fields(spend: Spend) -> dict[str, Any]:
     }
 
 
-def _figures(account: Account) -> tuple[str, ...]:
+def _figures(account: Account, *, counted: bool = True) -> tuple[str, ...]:
+    """`counted` False: nobody says how many calls there were."""
     whole = account.whole
     money = UNDEFINED if whole.usd.n_unknown and not whole.usd.known else usd_text(whole.usd.known)
     return (
-        f"{whole.calls:,}",
+        f"{whole.calls:,}" if counted else "unknown",
         f"{whole.attempts:,}",
         f"{account.replayed.calls:,}",
         _at_least(whole.input_tokens, f"{whole.input_tokens.known:,.0f}"),

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from arena.config import SystemConfig
 from arena.datasets.jsonl import write_jsonl
 from arena.store.journal import RECORD_LINES, entries
 from arena.types import OWN_MODE, RunRecord
 from experiments.cli.main import main
+from experiments.execution.identity import is_unversioned, system_identity
 from tests.integration.conftest import Arena
 from tests.samples import QUESTIONS, small_dataset
 from tests.unit.experiments import own_systems
@@ -181,3 +183,62 @@ def test_a_system_that_cannot_be_asked_is_refused_before_a_folder_is_made(
     assert told in done.err
     assert "Traceback" not in done.err
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_dry_run_knows_nothing_of_what_systems_cost_and_asks_none(tmp_path: Path, arena: Arena) -> None:
+    own_systems.ASKED.clear()
+    done = arena(*run_arguments(tmp_path, f"mine={HERE}:asynchronous"), "--dry-run", "--json")
+    assert done.code == 0, done.err
+    expected = json.loads(done.out)
+    (mine,) = expected["cells"]
+    assert [mine[name] for name in ("calls", "input_tokens", "usd")] == [None, None, None]
+    assert mine["source"] == "unknown"
+    table = arena(*run_arguments(tmp_path, f"mine={HERE}:asynchronous"), "--dry-run")
+    assert "mine + own: what systems of your own use and cost" in " ".join(table.out.split())
+    assert own_systems.ASKED == []
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_tells_one_state_of_a_system_from_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    module = tmp_path / "their_system.py"
+    module.write_text("def ask(question):\n    return 'one'\n", encoding="utf-8")
+
+    def known(**settings: Any) -> dict[str, Any]:
+        return system_identity("mine", SystemConfig(**settings))
+
+    code = known(python="their_system:ask")["code"]
+    assert code
+    assert known(python="their_system:ask", version="2") == {
+        "system": "python:their_system:ask",
+        "version": "2",
+        "code": None,
+    }
+    module.write_text("def ask(question):\n    return 'two'\n", encoding="utf-8")
+    assert known(python="their_system:ask")["code"] not in (None, code)
+    script = tmp_path / "their_program.py"
+    script.write_text("one", encoding="utf-8")
+    program = known(command=["python3", str(script)])["code"]
+    script.write_text("two", encoding="utf-8")
+    assert known(command=["python3", str(script)])["code"] not in (None, program)
+    assert is_unversioned(known(http="http://localhost/ask"))
+    assert is_unversioned(known(command=["cat"]))
+    assert not is_unversioned(known(http="http://localhost/ask", version="1"))
+
+
+def test_speed_and_keys_are_no_part_of_a_systems_identity(tmp_path: Path, arena: Arena) -> None:
+    """A run goes on with other ones; under another version it does not."""
+    assert arena(*run_arguments(tmp_path, f"mine={HERE}:says")).code == 0
+    again = ("run", "--resume", "--run-id", "r", "--runs-dir", tmp_path / "runs", "--system", f"mine={HERE}:says")
+    assert arena(*again, "--set", "systems.mine.timeout_seconds=3", "--set", "systems.mine.concurrency=2").code == 0
+    other = arena(*again, "--set", "systems.mine.version=two")
+    assert other.code == 2
+    assert "contestants.mine.version" in other.err
+
+
+def test_a_hanging_function_ends_with_its_question_and_not_with_the_run(tmp_path: Path, arena: Arena) -> None:
+    asked = ["--set", "systems.mine.timeout_seconds=0.2", "--ids", "q1,q2"]
+    done = arena(*run_arguments(tmp_path, f"mine={HERE}:hangs"), *asked)
+    assert done.code == 3, done.err
+    told = [record.failure.message for record in records_of(tmp_path)["mine"].values() if record.failure]
+    assert ["no answer within 0.2 s" in one for one in told] == [True, True]

@@ -34,7 +34,7 @@ def test_unknown_tokens_of_one_role_leave_the_others_known() -> None:
 def test_roles_add_up_to_the_cell() -> None:
     asked = (call(role="grade"), call(role="generate"))
     of = board_of(*[replace(one, calls=asked) for one in run_of(cell(), lambda place: True)]).cells[0]
-    assert sum(one.calls_per_question for one in of.roles) == of.llm_calls_per_question
+    assert sum(one.calls_per_question or 0 for one in of.roles) == of.llm_calls_per_question
     assert sum(one.tokens_per_question or 0 for one in of.roles) == of.tokens
 
 
