@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from arena.leaderboard.build import CellSummary, Leaderboard
 from arena.leaderboard.validity import sentences
-from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell
+from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, OWN_MODE, Cell
 
 AnyCell = CellSummary | Cell
 
@@ -39,7 +39,7 @@ def setting_of(cell: AnyCell, cells: Sequence[AnyCell]) -> str:
 
 def cell_name(strategy: str, mode: str, setting: str = "") -> str:
     """As in `corrective + hybrid (k=5)`; the mode of a control that has no choice of one is left out."""
-    joint = strategy if mode in (GOLD_MODE, NO_RETRIEVAL_MODE) else f"{strategy} + {mode}"
+    joint = strategy if mode in (GOLD_MODE, NO_RETRIEVAL_MODE, OWN_MODE) else f"{strategy} + {mode}"
     return f"{joint} ({setting})" if setting else joint
 
 

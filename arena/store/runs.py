@@ -139,11 +139,13 @@ _TRUSTED = ("embedding", "rerank")
 
 
 def code_named(settings: Mapping[str, Any]) -> dict[str, str]:
-    """The settings that let code run which is not ours: dotted name -> value."""
+    """The settings that let code run which is not ours, or a key go to an address: dotted name -> value."""
     tool = (settings.get("external") or {}).get("tool")
     found = {} if tool is None else {"external.tool": str(tool)}
     for name, system in (settings.get("systems") or {}).items():
-        asked = {kind: system.get(kind) for kind in ("python", "command")}
+        # A folder may be anyone's, and so may the address to which it would have a key sent.
+        kinds = ("python", "command", *(["http"] if system.get("api_key_variable") else ()))
+        asked = {kind: system.get(kind) for kind in kinds}
         found |= {f"{_SYSTEMS}{name}.{kind}": _one_line(way) for kind, way in asked.items() if way is not None}
     trusted = (name for name in _TRUSTED if (settings.get(name) or {}).get("trust_remote_code"))
     return found | {f"{name}.trust_remote_code": "true" for name in trusted}
@@ -166,15 +168,15 @@ def _one_line(way: Any) -> str:
 
 
 def refuse_code(store: RunStore, unasked: Mapping[str, str], instead: str) -> None:
-    """A run folder may be anyone's: refuse to let code run that its settings name and the user does not.
+    """A run folder may be anyone's: refuse what its settings name, and the user does not, to let run or send a key to.
 
     `unasked`: those of `code_named`; `instead`: what to type to let it run.
     """
     if unasked:
         named = ", ".join(f"{name} {value!r}" for name, value in unasked.items())
         raise ConfigError(
-            f"the settings of run {store.run_id!r} let code run that is not the arena's ({named}); to go on, say that "
-            f"you trust it: {instead}"
+            f"the settings of run {store.run_id!r} let code run that is not the arena's, or have a key sent ({named}); "
+            f"to go on, say that you trust it: {instead}"
         )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -228,7 +229,8 @@ def load_function(name: str, path: str) -> FunctionCaller:
         ConfigError: it cannot be imported or called, or wants other arguments than the question (and a mapping).
     """
     setting = f"systems.{name}.python"
-    function = imported(path, setting)
+    with redirect_stdout(sys.stderr):
+        function = imported(path, setting)
     if not callable(function):
         raise ConfigError(f"{setting} {path!r} is a {type(function).__name__}, which cannot be called: name a function")
     needed = _needed_arguments(function)
@@ -267,7 +269,8 @@ async def open_caller(name: str, settings: SystemConfig) -> AsyncIterator[Caller
             yield program
         return
     function = load_function(name, settings.target)
-    try:
-        yield function
-    finally:
-        function.close()
+    with redirect_stdout(sys.stderr):  # what it prints is not what `--json` prints
+        try:
+            yield function
+        finally:
+            function.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +23,7 @@ from arena.types import UNMAPPED, Count, Document
 from experiments.execution.foreign import AnswerLine, CallLine, ShownLine
 
 _SHOWN_KEYS = 8
-_LONGEST_ID = 100
+_PLAIN_ID = re.compile(r"[!-~]{1,100}")  # what every exchange format takes
 _MOST_DOCUMENTS = 10_000
 
 
@@ -152,7 +153,7 @@ class DocumentLookup:
         if found is not None:
             return found
         own = named.id or ""
-        return UNMAPPED + (own if 0 < len(own) <= _LONGEST_ID else short_hash(own or str(named.text)))
+        return UNMAPPED + (own if _PLAIN_ID.fullmatch(own) else short_hash(own or str(named.text)))
 
     def _by_text(self, title: str | None, text: str) -> str | None:
         key = (title, text)

@@ -210,9 +210,11 @@ def settings_of(config: Path | None, options: Mapping[str, Any]) -> RunConfig:
     """The settings of a new run.
 
     The quickstart's limits suit its own very small model: another model brings back the defaults, and
-    `--limit` holds for every cell. A dataset with neither a file nor a model gets a first look.
+    `--limit` holds for every cell. A dataset with neither a file nor a model gets a first look; systems of the user's
+    own that compete alone have no need of either.
     """
-    own_data, own_model = "dataset" in options, "model" in options.get("llm", {})
+    only_systems = bool(options.get("systems")) and options.get("strategies") in ([], ())
+    own_data, own_model = "dataset" in options, "model" in options.get("llm", {}) or only_systems
     if config is not None or (own_data and own_model):
         return load_config(config, options)
     quickstart = load_config(Path(str(files("experiments") / "configs" / QUICKSTART)), {}).model_dump(

@@ -78,11 +78,15 @@ class Caller(Protocol):
 
 @dataclass(slots=True)
 class SystemWork:
-    """The requests that one question took. `started_seconds`: on the question's clock."""
+    """The requests that one question took. `started_seconds`: on the question's clock.
+
+    `lookup_seconds` were spent on finding the documents that the system named.
+    """
 
     started_seconds: float
     attempts: list[CallAttempt] = field(default_factory=list)
     backoff_seconds: float = 0.0
+    lookup_seconds: float = 0.0
 
 
 class SystemGate:

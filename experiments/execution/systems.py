@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
+import anyio.to_thread
+
 from arena.config import RunConfig, SystemConfig
 from arena.errors import ConfigError, StrategyError
 from arena.protocols import RetrievalSettings, Tools
@@ -83,7 +85,9 @@ class OwnSystem:
         line, error = AnswerLine(question_id=""), "it was given up, or gave no answer that could be read"
         try:
             reply = read_reply(await gate.ask(SystemQuery(task), work), answers=self.entry.settings.answers)
-            line, error = self._line(reply), reply.error or ""
+            answered = report.clock()
+            line, error = await anyio.to_thread.run_sync(self._line, reply), reply.error or ""
+            work.lookup_seconds = report.clock() - answered
         finally:
             report.calls += _calls(self.entry.cell, line, work, error or None)
         report.retrievals += _retrievals(task.question, line, work, timed=not report.calls)
@@ -104,6 +108,7 @@ def _answer(line: AnswerLine, lookup: DocumentLookup, *, writes: bool) -> Answer
 def _calls(cell: Cell, line: AnswerLine, work: SystemWork, error: str | None) -> list[LLMCall]:
     """What the system says of its calls; the requests that it took, with their waits, are those of the first.
 
+    To look its documents up is our work: it waited for us meanwhile, and is none the slower for it.
     Requests before the last were not answered, and nobody knows what they used.
     """
     stated = calls_of(cell, line)
@@ -113,7 +118,12 @@ def _calls(cell: Cell, line: AnswerLine, work: SystemWork, error: str | None) ->
     (told,) = first.attempts
     attempts = tuple(work.attempts)
     if attempts and attempts[-1].fault is None:
-        last = replace(attempts[-1], input_tokens=told.input_tokens, output_tokens=told.output_tokens)
+        last = replace(
+            attempts[-1],
+            input_tokens=told.input_tokens,
+            output_tokens=told.output_tokens,
+            queue_seconds=attempts[-1].queue_seconds + work.lookup_seconds,
+        )
         attempts = (*attempts[:-1], last)
     asked = replace(
         first,
@@ -130,7 +140,7 @@ def _retrievals(query: str, line: AnswerLine, work: SystemWork, *, timed: bool) 
     found = retrievals_of(query, line, OWN_MODE)
     if not timed:
         return found
-    waited = work.backoff_seconds + sum(one.queue_seconds for one in work.attempts)
+    waited = work.backoff_seconds + work.lookup_seconds + sum(one.queue_seconds for one in work.attempts)
     served = sum(one.service_seconds for one in work.attempts)
     seconds = RetrievalSeconds(search=served, queue=waited, started=work.started_seconds)
     return [replace(one, seconds=seconds) for one in found]

@@ -122,6 +122,16 @@ def test_a_service_that_is_down_stops_the_run_and_keeps_no_result_of_it(tmp_path
         assert asked(server)[QUESTIONS[0].text] == 1
 
 
+def test_a_key_is_sent_to_an_address_of_a_run_folder_only_if_the_user_names_it(tmp_path: Path, arena: Arena) -> None:
+    with serving(reaction=answer_to) as server:
+        assert arena(*run_arguments(tmp_path), *settings(server, api_key_variable="SERVICE_API_KEY")).code == 0
+        again = ("run", "--resume", "--run-id", "r", "--runs-dir", tmp_path / "runs")
+        refused = arena(*again)
+        assert refused.code == 2
+        assert f"--system mine=http:{server.base_url}/ask" in refused.err
+        assert arena(*again, "--system", f"mine=http:{server.base_url}/ask").code == 0
+
+
 def test_a_redirect_is_not_followed(tmp_path: Path, arena: Arena) -> None:
     with serving(reaction=answer_to) as elsewhere:
         away = Play(b"", 307, {"Location": f"{elsewhere.base_url}/ask"})

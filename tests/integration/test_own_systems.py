@@ -194,7 +194,7 @@ def test_a_dry_run_knows_nothing_of_what_systems_cost_and_asks_none(tmp_path: Pa
     assert [mine[name] for name in ("calls", "input_tokens", "usd")] == [None, None, None]
     assert mine["source"] == "unknown"
     table = arena(*run_arguments(tmp_path, f"mine={HERE}:asynchronous"), "--dry-run")
-    assert "mine + own: what systems of your own use and cost" in " ".join(table.out.split())
+    assert "mine: what systems of your own use and cost" in " ".join(table.out.split())
     assert own_systems.ASKED == []
     assert not (tmp_path / "runs").exists()
 
@@ -242,3 +242,47 @@ def test_a_hanging_function_ends_with_its_question_and_not_with_the_run(tmp_path
     assert done.code == 3, done.err
     told = [record.failure.message for record in records_of(tmp_path)["mine"].values() if record.failure]
     assert ["no answer within 0.2 s" in one for one in told] == [True, True]
+
+
+def test_a_system_that_only_retrieves_competes_on_evidence_alone(tmp_path: Path, arena: Arena) -> None:
+    """What it prints is not what the command prints."""
+    fields = {"python": f"{HERE.removeprefix('python:')}:prints", "answers": False, "k": 3}
+    done = arena(*run_arguments(tmp_path), "--set", f"systems.mine={json.dumps(fields)}", "--json")
+    assert done.code == 0, done.err
+    (row,) = json.loads(done.out)["cells"]
+    assert row["llm"] is None
+    assert row["guards"] == []
+    assert row["metrics"]["retrieval_recall"]["mean"] == pytest.approx((1 + 1 + 0 + 0.5) / 4)
+    assert row["metrics"]["recall_at_5"]["coverage"] is None  # it asks for three
+    assert row["metrics"]["answer_f1"]["coverage"] is None
+    assert row["latency_seconds"]["n_measured"] == 4
+    assert "retrieving ..." in done.err
+    (retrieval,) = records_of(tmp_path)["mine"]["q1"].retrievals
+    assert not any(character.isspace() for hit in retrieval.hits for character in hit.doc_id)
+
+
+def test_systems_alone_are_asked_every_question_without_a_model_being_named(tmp_path: Path, arena: Arena) -> None:
+    place = ["--dataset", "world:60:7", "--runs-dir", tmp_path / "runs", "--run-id", "r", "--no-report", "--no-mlflow"]
+    done = arena("run", *place, "--strategies", "", "--system", f"mine={HERE}:engine.query", "--json")
+    assert done.code == 0, done.err
+    board = json.loads(done.out)
+    assert board["cells"][0]["n_questions"] == board["dataset"]["n_questions"] > 6
+
+
+def test_shards_of_a_run_with_systems_are_merged(tmp_path: Path, arena: Arena) -> None:
+    for index in (1, 2):
+        assert (
+            arena(*run_arguments(tmp_path, f"mine={HERE}:says", run_id=f"s{index}"), "--shard", f"{index}/2").code == 0
+        )
+    runs = tmp_path / "runs"
+    merged = arena("merge", runs / "s1", runs / "s2", "--into", "whole", "--runs-dir", runs)
+    assert merged.code == 0, merged.err
+    assert records_of(tmp_path, "whole")["mine"].keys() == {one.question_id for one in QUESTIONS}
+
+
+def test_systems_are_not_made_equal_by_spending(tmp_path: Path, arena: Arena) -> None:
+    study = tmp_path / "study.yaml"
+    study.write_text(f"dataset: world\nsystems: {{mine: '{HERE}:says'}}\nllm: {{model: 'fake:'}}\n", encoding="utf-8")
+    done = arena("equalize", study, "--per-question", "tokens")
+    assert done.code == 2
+    assert "leave mine out of `systems`" in done.err

@@ -61,9 +61,14 @@ def start_list(config: RunConfig) -> StartList:
     """Sort the entries of a config.
 
     Raises:
-        ConfigError: fewer than two of them ask a model about what they retrieve.
+        ConfigError: fewer than two of them ask a model about what they retrieve; or there are systems of one's own.
         UnknownNameError: there is no such strategy.
     """
+    if config.systems:
+        raise ConfigError(
+            f"what a system of your own spends cannot be set, and is not made equal: leave {', '.join(config.systems)} "
+            "out of `systems`"
+        )
     found = [(entry, find_variant(entry, config.strategy_params)) for entry in config.strategies]
     contestants = tuple(
         EqualizedEntry(entry, mode, variant)

@@ -101,4 +101,10 @@ def wants_three(question: str, index: str, model: str) -> str:
     return question
 
 
+def prints(question: str) -> dict[str, Any]:
+    """Only retrieves, and says so to everybody."""
+    print("retrieving ...")  # noqa: T201  what a user's function may do
+    return {"documents": ["d1", "d2", "a page of theirs"]}
+
+
 NO_FUNCTION = 3
