@@ -65,7 +65,7 @@ def test_it_shows_what_was_retrieved_decided_answered_and_spent(folder: Path) ->
 def test_a_failure_and_a_cell_without_a_record_are_told(folder: Path) -> None:
     text = printed(inspect_question(folder, "q3"))
     assert "answer: failed: ModelCallError: generate: HTTP 500 after 4 attempts" in text
-    assert "came to: provider_failed, a call to the model failed." in text
+    assert "came to: provider_failed, a call to the model, or to a system of one's own, failed." in text
     assert "No record yet in corrective + hybrid_rerank." in text
 
 
