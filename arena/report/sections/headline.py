@@ -63,12 +63,13 @@ def price_sentences(
         )
     known = {place: cost for place in top if (cost := currency.of(board.cells[place])) is not None}
     cheapest = min(known, key=lambda place: (known[place], place))
+    whose = "" if len(known) == len(top) else ", as far as costs are known,"
     if cheapest not in (lead, baseline):
         least = currency.quote(quotes, cheapest)
         name = marks[cheapest].name
-        sentences.append((f"The cheapest of the top group is {name}, at ", least, f" {currency.unit}."))
+        sentences.append((f"The cheapest of the top group{whose} is {name}, at ", least, f" {currency.unit}."))
     elif cheapest == baseline and sentences:
-        sentences.append((f"{marks[baseline].name} is the cheapest of the top group.",))
+        sentences.append((f"{marks[baseline].name} is the cheapest of the top group{whose}.",))
     return tuple(sentences)
 
 

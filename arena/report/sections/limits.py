@@ -112,7 +112,10 @@ def legend(board: Leaderboard) -> str:
         for name, summary in cell.metrics.items()
         if summary.coverage is not None and summary.coverage < 1
     }
-    return f"{text} {_on_missing_scores(judged=bool(missing & _JUDGED))}" if missing else text
+    beside = ["what a judge was asked and did not say"] if missing & _JUDGED else []
+    if any(one.code == "unreported_evidence" for one in board.all_warnings):
+        beside.append("what a system did not report")
+    return f"{text} {_on_missing_scores(beside)}" if missing else text
 
 
 def notes(board: Leaderboard, dropped: Sequence[Column] = ()) -> list[str]:
@@ -136,16 +139,18 @@ def size_note(board: Leaderboard) -> str | None:
     return f"{statement[0].upper()}{statement[1:]}; they differ on too few here to estimate it from these scores."
 
 
-def _on_missing_scores(*, judged: bool) -> str:
-    if judged:
+def _on_missing_scores(beside: Sequence[str]) -> str:
+    """`beside`: what may be missing beside the scores of failed questions."""
+    floor = f"{1 - COVERAGE_FLOOR:.0%}"
+    if beside:
         return (
-            "[low, high] = the mean with what is missing counted as 0 and as 1: failed questions, and what a judge was "
-            f"asked and did not say; the mean is withheld where more than {1 - COVERAGE_FLOOR:.0%} is missing. seconds "
-            "leave failed questions out."
+            f"[low, high] = the mean with what is missing counted as 0 and as 1: failed questions, and "
+            f"{' and '.join(beside)}; the mean is withheld where more than {floor} is missing. seconds leave failed "
+            "questions out."
         )
     return (
         "[low, high] = the mean with failed questions counted as 0 and as 1; the mean is withheld where more than "
-        f"{1 - COVERAGE_FLOOR:.0%} of them failed. seconds leave failed questions out."
+        f"{floor} of them failed. seconds leave failed questions out."
     )
 
 
