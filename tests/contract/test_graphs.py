@@ -88,6 +88,7 @@ def test_no_gold_is_handed_over() -> None:
         "writer",
         "external",
         "evaluator",
+        "report",
         "router",
     }
     assert {field.name for field in fields(Task)} == {"question", "style"}
