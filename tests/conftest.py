@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +26,9 @@ _BUILD_MODELS = ("tests.tiny_models", "tests.tiny_t5", "tiny_embedder")
 
 # Each worker has a core; more threads than that wait for each other, in torch above all.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+_n_spared = 0
+"""Modules there were when what stays was last spared."""
 
 _TIMELESS = settings(
     deadline=None,
@@ -56,9 +60,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of collected tests live to the end: no later look for garbage goes through them again."""
+    """Thousands of collected tests live to the end."""
+    _spare_what_stays()
+
+
+def pytest_runtest_call() -> None:
+    """Fixtures may have imported a library."""
+    if len(sys.modules) > _n_spared + 100:
+        _spare_what_stays()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """The test may have."""
+    if len(sys.modules) > _n_spared + 100:
+        _spare_what_stays()
+
+
+def _spare_what_stays() -> None:
+    """Let no later look for garbage go through what lives to the end of the tests: modules above all.
+
+    One look through torch, MLflow and their like takes a second, and FlagEmbedding begins one for each model that goes.
+    """
+    global _n_spared
     gc.collect()
     gc.freeze()
+    _n_spared = len(sys.modules)
 
 
 @pytest.fixture(scope="session", autouse=True)
