@@ -65,7 +65,7 @@ class SystemConfig(Settings):
     )
     api_key_variable: str | None = Field(default=None, description="Environment variable that holds the key.")
     api_key_header: str = Field(
-        default="Authorization", description="Header that carries it: as `Bearer KEY` under this name, else as it is."
+        default="Authorization", description="Header that carries it, under this name as `Bearer KEY`."
     )
     environment: tuple[str, ...] = Field(
         default=(), description="Variables that hold keys and that the command is to have; all others it has anyway."

@@ -125,10 +125,14 @@ async def _open_http(name: str, settings: SystemConfig) -> AsyncIterator[HttpCal
 
     key, url = system_key(name, settings), settings.target
     header = settings.api_key_header
-    bearer = header.lower() == "authorization"
+    bearer = header.lower() == "authorization" and " " not in (key or "")
     headers = {} if key is None else {header: f"Bearer {key}" if bearer else key}
     most = settings.concurrency or AT_ONCE
     limits = httpx.Limits(max_connections=most, max_keepalive_connections=most)
+    try:
+        httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise ConfigError(f"systems.{name}.http {url!r} is no address: {error}; write http://HOST:PORT/PATH") from None
     # The answer is waited for under the gate's own time limit.
     timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
     local = is_loopback(urlsplit(url).hostname)

@@ -185,6 +185,8 @@ def test_a_text_alone_is_an_answer(tmp_path: Path, arena: Arena) -> None:
         ({"api_key_variable": "sk-1234"}, "name of an environment variable"),
         ({"api_key_variable": "SERVICE_API_KEY", "api_key_header": "no header"}, "no name of a header"),
         ({"http": "http://user:word@localhost/x"}, "user name or password"),
+        ({"http": "http://exa\tmple/x"}, "is no address"),
+        ({"http": "http://localhost:99999/x"}, "is no address"),
         ({"http": "localhost:8000"}, "write http://HOST:PORT/PATH"),
         ({"python": "a:b"}, "sets http and python"),
         ({"timeout": 3}, "did you mean 'timeout_seconds'"),

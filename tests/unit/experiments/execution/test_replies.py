@@ -7,9 +7,12 @@ import pytest
 from pydantic import BaseModel
 
 from arena.errors import StrategyError
-from arena.types import UNMAPPED, Document
+from arena.metrics import Case, score_record
+from arena.metrics.failures import find_failure
+from arena.types import IMPORTED_MODE, OWN_MODE, UNMAPPED, Cell, Document
+from experiments.execution.foreign import AnswerLine, foreign_record
 from experiments.execution.replies import DocumentLookup, NamedDocument, line_of, read_reply
-from tests.samples import DOCUMENTS
+from tests.samples import DOCUMENTS, GOLD, QUESTIONS
 
 LOOKUP = DocumentLookup.of(DOCUMENTS)
 D1, D2 = DOCUMENTS[:2]
@@ -125,3 +128,22 @@ def test_an_answer_that_declines_abstains_unless_the_system_says_otherwise() -> 
 def test_half_a_character_does_not_get_into_a_record() -> None:
     assert read_reply("a\ud800b", answers=True).answer == "a?b"
     assert ids({"id": "\udfff"}) == [f"{UNMAPPED}?"]
+
+
+@pytest.mark.parametrize("mode", [IMPORTED_MODE, OWN_MODE])
+def test_nothing_retrieved_scores_nothing_and_nothing_said_is_missing(mode: str) -> None:
+    """Whichever way a foreign system came into the run."""
+
+    def scores(**said: Any) -> tuple[float | None, str | None, str]:
+        line = AnswerLine(question_id="q2", answer="1900", **said)
+        record = foreign_record(Cell("theirs", mode, "unstated"), QUESTIONS[1], line, LOOKUP.documents)
+        case = Case(record, QUESTIONS[1], GOLD["q2"], LOOKUP.documents)
+        found = {score.metric: score for score in score_record(case)}
+        recall = found["retrieval_recall"]
+        assert found["answer_f1"].value is not None
+        return recall.value, recall.reason, find_failure(case, found).failure
+
+    assert scores() == (None, "not_reported", "unexplained")
+    assert scores(used_ids=None) == (None, "not_reported", "unexplained")
+    assert scores(retrieved_ids=()) == (0.0, None, "index_miss")
+    assert scores(used_ids=("d1",))[0] == 1.0
