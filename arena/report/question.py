@@ -15,7 +15,19 @@ from arena.metrics.failures import FailureClass, FailureFinding, failure_classes
 from arena.prices import PriceTable
 from arena.report.figures import UNDEFINED
 from arena.scoring import CellScores, Usage
-from arena.types import Answer, Decision, Document, Gold, Question, RetrievalRequest, RunRecord, Score, Verdict, grouped
+from arena.types import (
+    ALL_CALLS,
+    Answer,
+    Decision,
+    Document,
+    Gold,
+    Question,
+    RetrievalRequest,
+    RunRecord,
+    Score,
+    Verdict,
+    grouped,
+)
 
 _PIECE = re.compile(r"#\d{4,}$")  # pieces are named DOCUMENT#0000, DOCUMENT#0001, ...
 
@@ -95,6 +107,11 @@ class RoleUse:
     spent: Spend
     models: tuple[str, ...]
     truncated: int
+
+    @property
+    def calls(self) -> int | None:
+        """None where one entry stands for all that a foreign system did not list."""
+        return None if self.role == ALL_CALLS else self.spent.calls
 
     @property
     def retries(self) -> int:

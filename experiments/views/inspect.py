@@ -56,7 +56,7 @@ def _cell(page: QuestionPage, cell: CellPage) -> dict[str, Any]:
             {
                 "role": use.role,
                 "models": use.models,
-                "calls": use.spent.calls,
+                "calls": use.calls,
                 "retries": use.retries,
                 "input_tokens": use.spent.input_tokens.value,
                 "output_tokens": use.spent.output_tokens.value,

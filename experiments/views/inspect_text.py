@@ -210,7 +210,7 @@ def _calls(roles: Sequence[RoleUse]) -> Rows:
         (
             visible_text(use.role),
             visible_text(", ".join(use.models)),
-            str(use.spent.calls),
+            _count(use.calls),
             _count(use.spent.input_tokens.value),
             _count(use.spent.output_tokens.value),
             figure_text(use.account.service_seconds),

@@ -183,7 +183,7 @@ class Chunk:
         self._roles.add(
             role=self._words.number(use.role),
             models=self._words.number(", ".join(use.models)),
-            calls=spent.calls,
+            calls=use.calls,
             retries=use.retries,
             input_tokens=_whole(spent.input_tokens.value),
             output_tokens=_whole(spent.output_tokens.value),
