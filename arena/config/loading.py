@@ -61,7 +61,7 @@ def system_key(name: str, settings: SystemConfig) -> str | None:
     variable, place = settings.api_key_variable, f"systems.{name}.api_key_variable"
     if variable is None:
         return None
-    _check_owner(variable, settings.http, f"systems.{name}.http", place)
+    _check_owner(variable, settings.http, f"systems.{name}.http", place, trusted_here=False)
     key = (os.environ.get(variable) or "").strip()
     if not key or not (key.isascii() and key.isprintable()):
         problem = "holds what no header can carry" if key else "is not set"
@@ -78,13 +78,18 @@ def command_environment(settings: SystemConfig) -> dict[str, str]:
     return kept | {name: os.environ[name] for name in settings.environment if name in os.environ}
 
 
-def _check_owner(variable: str, address: str | None, setting: str, instead: str) -> None:
-    """Refuse to send a well-known provider's key to another server; this machine is trusted with any (a gateway)."""
+def _check_owner(variable: str, address: str | None, setting: str, instead: str, *, trusted_here: bool = True) -> None:
+    """Refuse to send a well-known provider's key to another server.
+
+    `trusted_here`: this machine may have any, for a gateway to the provider.
+    """
     owners = _keys()["owners"].get(variable)
     if owners is None or address is None:
         return
     host = (urlsplit(address if "://" in address else f"//{address}").hostname or "").rstrip(".")
-    if not is_loopback(host) and not any(host == owner or host.endswith(f".{owner}") for owner in owners):
+    if not (trusted_here and is_loopback(host)) and not any(
+        host == owner or host.endswith(f".{owner}") for owner in owners
+    ):
         raise ConfigError(
             f"${variable} is a key of {owners[0]}, and {setting} {address!r} is another server: put the key that this "
             f"server is to have into a variable of its own, say MY_SERVER_API_KEY, and that name into {instead}"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _JOIN_SECONDS = 1.0
 
 _CONNECT_SECONDS = 10.0
+_TOO_MANY, _SERVER_FAULT = 429, 500
 _REFUSED_FOR_ALL = frozenset({401, 402, 403, 407, 408})
 _SHOWN_CHARS = 200
 
@@ -107,9 +108,6 @@ class HttpCaller:
     def _shown(self, text: str) -> str:
         text = " ".join(redacted(well_formed(text[: 10 * _SHOWN_CHARS]), self.secrets).split())
         return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
-
-
-_TOO_MANY, _SERVER_FAULT = 429, 500
 
 
 def _status_error(response: httpx.Response) -> Exception:

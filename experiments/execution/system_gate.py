@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -90,10 +90,7 @@ class SystemWork:
 
 
 class SystemGate:
-    """Asks one system, at most so many questions at once.
-
-    `who` names the system in messages. Raises as `ask`.
-    """
+    """Asks one system, at most so many questions at once. `who` names it in messages."""
 
     def __init__(
         self,
@@ -101,13 +98,11 @@ class SystemGate:
         settings: SystemConfig,
         who: str,
         *,
-        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._caller = caller
         self._settings = settings
         self._who = who
-        self._sleep = sleep
         self._clock = clock
         self._rng = random.Random(0)  # spreads requests out in time and touches no result
         self._slots = anyio.CapacityLimiter(settings.concurrency or caller.at_once)
@@ -123,19 +118,18 @@ class SystemGate:
         """
         tries = 0
         while True:
-            fault = await self._request(query, work, begun=tries > 0)
-            if not isinstance(fault, NoAnswer):
-                self._breaker.succeeded()
-                return fault
+            given = await self._request(query, work, begun=tries > 0)
+            if not isinstance(given, NoAnswer):
+                return given
             tries += 1
-            pause = pause_seconds(tries, fault.wait_seconds, self._rng) if fault.again else None
+            pause = pause_seconds(tries, given.wait_seconds, self._rng) if given.again else None
             if pause is None or tries > self._settings.retries:
-                message = f"{self._who} gave no answer: {fault}" + (f" ({tries} requests)" if tries > 1 else "")
-                if fault.outage:
+                message = f"{self._who} gave no answer: {given}" + (f" ({tries} requests)" if tries > 1 else "")
+                if given.outage:
                     self._breaker.failed(message)
                 raise SystemCallError(message)
             asleep = self._clock()
-            await self._sleep(pause)
+            await anyio.sleep(pause)
             work.backoff_seconds += self._clock() - asleep
 
     async def _request(self, query: SystemQuery, work: SystemWork, *, begun: bool) -> Any:
@@ -152,6 +146,7 @@ class SystemGate:
                 with anyio.move_on_after(limit) as scope:
                     given = await self._caller.ask(query)
                     fault = None
+                    self._breaker.succeeded()
                     return given
                 assert scope.cancelled_caught
                 fault = f"no answer within {limit:g} s"
@@ -162,6 +157,7 @@ class SystemGate:
                 return error
             except Exception as error:
                 fault = type(error).__name__
+                self._breaker.succeeded()  # it answered, if only with nonsense
                 raise
             finally:
                 service = self._clock() - began

@@ -182,6 +182,7 @@ def test_a_text_alone_is_an_answer(tmp_path: Path, arena: Arena) -> None:
     [
         ({"api_key_variable": "NOT_SET_KEY"}, "$NOT_SET_KEY, the key of system 'mine', is not set"),
         ({"api_key_variable": "OPENAI_API_KEY", "http": "http://example.com/x"}, "is a key of openai.com"),
+        ({"api_key_variable": "OPENAI_API_KEY"}, "is a key of openai.com"),
         ({"api_key_variable": "sk-1234"}, "name of an environment variable"),
         ({"api_key_variable": "SERVICE_API_KEY", "api_key_header": "no header"}, "no name of a header"),
         ({"http": "http://user:word@localhost/x"}, "user name or password"),

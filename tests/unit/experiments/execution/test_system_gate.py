@@ -139,20 +139,22 @@ def test_no_more_questions_are_under_way_than_the_settings_say(setting: dict[str
 def test_a_system_that_is_down_is_left_alone_and_one_answer_shows_that_it_is_not() -> None:
     down = NoAnswer("no connection", again=False)
     refused = NoAnswer("HTTP 422", outage=False)
-    caller = Scripted([down, "yes", down, refused, down, "yes"])
+    nonsense = StrategyError("no JSON")
+    caller = Scripted([down, "yes", down, nonsense, down, refused, down, "yes"])
     errors: list[type[BaseException] | None] = []
 
     async def use(gate: SystemGate) -> None:
-        for _ in range(6):
+        for _ in range(8):
             try:
                 await gate.ask(SystemQuery(Task("Who?")), SystemWork(0.0))
                 errors.append(None)
-            except (SystemCallError, ProviderDownError) as error:
+            except (SystemCallError, StrategyError, ProviderDownError) as error:
                 errors.append(type(error))
 
     gated(caller, use, breaker_failures=2)
-    assert errors == [SystemCallError, None, SystemCallError, SystemCallError, ProviderDownError, ProviderDownError]
-    assert caller.asked == 5
+    one_by_one = [SystemCallError, None, SystemCallError, StrategyError, SystemCallError, SystemCallError]
+    assert errors == [*one_by_one, ProviderDownError, ProviderDownError]
+    assert caller.asked == 7
 
 
 def test_a_system_is_told_the_question_and_a_name_for_it_made_of_the_question() -> None:
