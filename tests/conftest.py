@@ -71,9 +71,10 @@ def pytest_runtest_call() -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown() -> None:
-    """The test may have."""
-    if len(sys.modules) > _n_spared + 100:
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """The test may have; or tests of a file have given back what was spared."""
+    ends = nextitem is None or nextitem.path != item.path
+    if len(sys.modules) > _n_spared + 100 or (ends and len(gc.get_objects(generation=2)) > 50_000):
         _spare_what_stays()
 
 

@@ -30,14 +30,21 @@ from arena.errors import RunInterrupted, UserError
 from arena.store.journal import JournalWriter
 from experiments.terminal.tables import SIGNALS, Console
 
+_LITTLE = 50_000
+"""Objects through which a full collection is in a few milliseconds."""
+
 
 @contextmanager
 def short_pauses() -> Iterator[None]:
     """Spare the collector what was there before: models and index stay for the whole run.
 
     With torch loaded that is half a million objects. Each full collection would look at all of them, and hold every
-    question in flight up for half a second, which their latencies would show.
+    question in flight up for half a second, which their latencies would show. Where little is old, because there is
+    little or because whoever runs this in a process of theirs has spared it, nothing is done and nothing given back.
     """
+    if len(gc.get_objects(generation=2)) < _LITTLE:
+        yield
+        return
     gc.freeze()
     try:
         yield
