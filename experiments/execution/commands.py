@@ -16,6 +16,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
+
 from arena.config import SystemConfig, command_environment
 from arena.errors import ConfigError, StrategyError
 from arena.files import parse_json
@@ -178,4 +180,5 @@ async def open_command(name: str, settings: SystemConfig) -> AsyncIterator[Comma
     try:
         yield caller
     finally:
-        await caller.close()
+        with anyio.CancelScope(shield=True):  # a run that is stopped leaves no program behind
+            await caller.close()

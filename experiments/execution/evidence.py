@@ -169,7 +169,7 @@ def imported(path: str, setting: str, *, call: bool = False) -> Any:
         raise ConfigError(
             f"{setting} {path!r} cannot be made: {error}: install it, or put the folder it is in on PYTHONPATH"
         ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(
             f"{setting} {path!r} cannot be made: {type(error).__name__}: {redacted(str(error))}"
         ) from error

@@ -9,9 +9,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -25,6 +27,7 @@ from experiments.execution.foreign import AnswerLine, CallLine, ShownLine
 _SHOWN_KEYS = 8
 _PLAIN_ID = re.compile(r"[!-~]{1,100}")  # what every exchange format takes
 _MOST_DOCUMENTS = 10_000
+_MOST_ALIKE = 100
 
 
 def _text(value: object) -> object:
@@ -162,13 +165,27 @@ class DocumentLookup:
         return self._found[key]
 
     def _search(self, title: str, text: str) -> str | None:
-        if not text:
-            return None
-        for candidates in (self._whole.get(text, ()), self._holding(text)):
+        """The one document that is this text, or else that holds it; of several, the one with this title."""
+        for candidates_of in (self._being, self._holding):
+            candidates = candidates_of(text) if text else []
             titled = [one for one in candidates if title and _spaced(self.documents[one].title) == title]
             if len(titled or candidates) == 1:
-                return (titled or list(candidates))[0]
+                return (titled or candidates)[0]
         return None
+
+    def _being(self, text: str) -> list[str]:
+        return self._whole.get(text, [])
+
+    def _holding(self, text: str) -> list[str]:
+        """The documents that hold a piece of text; of what is in very many, the first."""
+        texts, starts, ids = self._joined
+        found: list[str] = []
+        at = texts.find(text)
+        while at >= 0 and len(found) < _MOST_ALIKE:
+            place = bisect_right(starts, at) - 1
+            found.append(ids[place])
+            at = texts.find(text, starts[place + 1])
+        return found
 
     @cached_property
     def _whole(self) -> dict[str, list[str]]:
@@ -180,12 +197,11 @@ class DocumentLookup:
         return found
 
     @cached_property
-    def _texts(self) -> dict[str, str]:
-        return {one.doc_id: _spaced(f"{one.title} {one.text}") for one in self.documents.values()}
-
-    def _holding(self, text: str) -> list[str]:
-        """The documents that hold a piece of text."""
-        return [doc_id for doc_id, whole in self._texts.items() if text in whole]
+    def _joined(self) -> tuple[str, list[int], list[str]]:
+        """All titles and texts, a line each; where each begins, and where all end; whose they are."""
+        lines = [_spaced(f"{one.title} {one.text}") for one in self.documents.values()]
+        starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        return "\n".join(lines), starts, list(self.documents)
 
 
 def _spaced(text: str) -> str:

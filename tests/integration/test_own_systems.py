@@ -286,3 +286,13 @@ def test_systems_are_not_made_equal_by_spending(tmp_path: Path, arena: Arena) ->
     done = arena("equalize", study, "--per-question", "tokens")
     assert done.code == 2
     assert "leave mine out of `systems`" in done.err
+
+
+def test_a_module_that_ends_when_it_is_imported_ends_the_command_with_a_message(
+    tmp_path: Path, arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "their_script.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
+    done = arena(*run_arguments(tmp_path, "mine=python:their_script:ask"))
+    assert done.code == 2
+    assert "'their_script:ask' cannot be made: SystemExit: 3" in done.err

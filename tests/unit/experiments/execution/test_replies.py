@@ -4,14 +4,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from arena.errors import StrategyError
 from arena.metrics import Case, score_record
 from arena.metrics.failures import find_failure
+from arena.store.journal import RECORD_LINES
 from arena.types import IMPORTED_MODE, OWN_MODE, UNMAPPED, Cell, Document
 from experiments.execution.foreign import AnswerLine, foreign_record
-from experiments.execution.replies import DocumentLookup, NamedDocument, line_of, read_reply
+from experiments.execution.replies import DocumentLookup, NamedDocument, SystemReply, line_of, read_reply
 from tests.samples import DOCUMENTS, GOLD, QUESTIONS
 
 LOOKUP = DocumentLookup.of(DOCUMENTS)
@@ -147,3 +150,27 @@ def test_nothing_retrieved_scores_nothing_and_nothing_said_is_missing(mode: str)
     assert scores(used_ids=None) == (None, "not_reported", "unexplained")
     assert scores(retrieved_ids=()) == (0.0, None, "index_miss")
     assert scores(used_ids=("d1",))[0] == 1.0
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["d1", D1.text])
+ANYTHING = st.recursive(
+    PLAIN,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "text", "title", "score", "role", "model"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+FIELDS = st.sampled_from([*SystemReply.model_fields, "documents", "used_ids"])
+
+
+@given(ANYTHING | st.dictionaries(FIELDS, ANYTHING, max_size=4).map(lambda fields: {"answer": "x", **fields}))
+def test_whatever_is_given_back_is_read_or_named(value: object) -> None:
+    """What is read can be written down and comes back as it was."""
+    try:
+        line = line_of(read_reply(value, answers=True), LOOKUP)
+    except StrategyError:
+        return
+    record = foreign_record(Cell("theirs", OWN_MODE, "unstated"), QUESTIONS[1], line, LOOKUP.documents)
+    written = RECORD_LINES.adapter.dump_json(record)
+    assert RECORD_LINES.adapter.validate_json(written) == record
