@@ -14,6 +14,7 @@ from arena.types import (
     ALL_CALLS,
     IMPORTED_MODE,
     MOST_COUNTED,
+    UNMAPPED,
     Answer,
     CallAttempt,
     Cell,
@@ -132,8 +133,8 @@ def read_answers(path: Path, dataset: Dataset) -> dict[str, AnswerLine]:
     """Question id -> line of a file of JSON lines.
 
     Raises:
-        DatasetError: a line is malformed, repeats a question, or names a question or document that `dataset` has not;
-            or the file is empty. The message names file, line and value.
+        DatasetError: a line is malformed, repeats a question, or names a question or document that `dataset` has not
+            (but as `UNMAPPED`); or the file is empty. The message names file, line and value.
     """
     questions = {one.question_id: one for one in dataset.questions}
     documents = {one.doc_id: len(one.text) for one in dataset.documents}
@@ -148,12 +149,12 @@ def read_answers(path: Path, dataset: Dataset) -> dict[str, AnswerLine]:
         if line.question_id in places:
             raise row.error(f"question {line.question_id!r} stands at {places[line.question_id]} already")
         for name, doc_id in _documents_of(line):
-            if doc_id not in documents:
+            if doc_id not in documents and not doc_id.startswith(UNMAPPED):
                 raise row.error(f"{name}: document {doc_id!r} is not in {dataset.name}{_near(doc_id, documents)}")
         for shown in line.shown or ():
+            known = documents.get(shown.doc_id, 0)
             for _, end in shown.spans:
-                if end > documents[shown.doc_id]:
-                    known = documents[shown.doc_id]
+                if end > known:
                     raise row.error(f"shown: a span ends at {end}, and document {shown.doc_id!r} at {known}")
         places[line.question_id] = row.place
         lines[line.question_id] = line
@@ -255,7 +256,8 @@ def answer_of(line: AnswerLine, documents: Mapping[str, Document]) -> Answer:
 def _shown(line: ShownLine, documents: Mapping[str, Document]) -> ShownDocument:
     if line.spans or line.text is not None:
         return ShownDocument(line.doc_id, line.spans, line.text)
-    return ShownDocument(line.doc_id, ((0, len(documents[line.doc_id].text)),))
+    whole = documents.get(line.doc_id)
+    return ShownDocument(line.doc_id, ((0, len(whole.text)),) if whole else ())
 
 
 def _ranked(line: AnswerLine) -> tuple[str, ...]:

@@ -296,3 +296,31 @@ def test_a_module_that_ends_when_it_is_imported_ends_the_command_with_a_message(
     done = arena(*run_arguments(tmp_path, "mine=python:their_script:ask"))
     assert done.code == 2
     assert "'their_script:ask' cannot be made: SystemExit: 3" in done.err
+
+
+def test_what_is_unknown_stays_so_through_export_and_import(folder: Path, tmp_path: Path, arena: Arena) -> None:
+    assert arena("export", folder / "runs" / "r", "--format", "answers", "--out", tmp_path / "out").code == 0
+    files = [next((tmp_path / "out").glob(f"{name}_*.jsonl")) for name in ("knows", "says", "asynchronous")]
+    place = ["--dataset", f"jsonl:{folder / 'data'}", "--runs-dir", tmp_path / "runs", "--run-id", "i"]
+    names = [part for name in ("k", "s", "a") for part in ("--name", name)]
+    assert arena("import", *files, *place, *names).code == 0
+    before = json.loads((folder / "runs" / "r" / "leaderboard.json").read_text())["cells"][:3]
+    after = json.loads((tmp_path / "runs" / "i" / "leaderboard.json").read_text())["cells"]
+    for one, other in zip(before, after, strict=True):
+        for name in ("metrics", "tokens_per_question", "llm_calls_per_question", "retrievals_per_question", "failures"):
+            assert other[name] == one[name]
+
+
+def test_a_sweep_asks_a_system_once_for_all_points(tmp_path: Path, arena: Arena) -> None:
+    write_jsonl(small_dataset(), tmp_path / "data")
+    own_systems.ASKED.clear()
+    study = tmp_path / "sweep.yaml"
+    study.write_text(
+        f"dataset: jsonl:{tmp_path / 'data'}\nllm: {{model: 'fake:'}}\nstrategies: [closed_book]\nmlflow: false\n"
+        f"runs_dir: {tmp_path / 'runs'}\nsystems: {{mine: '{HERE}:asynchronous'}}\n"
+        "sweep: {factors: {llm.max_tokens: [8, 16]}}\n",
+        encoding="utf-8",
+    )
+    done = arena("sweep", study)
+    assert done.code == 0, done.err
+    assert len(own_systems.ASKED) == len(QUESTIONS)

@@ -166,11 +166,11 @@ def _happened(case: Case) -> dict[str, Any]:
     return {
         "outcome": record.outcome,
         "answer": answer.text if answer else None,
-        "retrieved_ids": _JOINT.join(answer.retrieved_ids) if answer else None,
-        "used_ids": _JOINT.join(answer.used_ids) if answer else None,
+        "retrieved_ids": _JOINT.join(answer.retrieved_ids) if answer and record.tells_evidence else None,
+        "used_ids": _JOINT.join(answer.used_ids) if answer and record.tells_evidence else None,
         "cited_ids": _JOINT.join(answer.cited_ids) if answer else None,
         "error": record.failure.message if record.failure else None,
-        "calls": len(record.calls),
+        "calls": len(record.calls) if record.counts_calls else None,
     }
 
 
@@ -226,13 +226,16 @@ def _line(record: RunRecord) -> dict[str, Any]:
     if record.failure is not None:
         line["error"] = f"{record.failure.type}: {record.failure.message}"
     if (answer := record.answer) is not None:
-        line |= {"answer": answer.text, "abstained": answer.abstained, "retrieved_ids": list(answer.retrieved_ids)}
-        line |= {"used_ids": list(answer.used_ids), "cited_ids": list(answer.cited_ids)}
+        line |= {"answer": answer.text, "abstained": answer.abstained, "cited_ids": list(answer.cited_ids)}
+        if record.tells_evidence:
+            line |= {"retrieved_ids": list(answer.retrieved_ids), "used_ids": list(answer.used_ids)}
         if answer.shown is not None:
             line["shown"] = [_shown(one) for one in answer.shown]
     if isinstance(k := record.cell.params.get("k"), int):
         line["k"] = k
-    if record.calls:
+    if record.calls and not record.counts_calls:
+        line |= {"input_tokens": record.calls[0].input_tokens, "output_tokens": record.calls[0].output_tokens}
+    elif record.calls:
         said = ("role", "model", "input_tokens", "output_tokens")
         line["calls"] = [{name: getattr(call, name) for name in said} for call in record.calls]
     if usage_of(record).measured:

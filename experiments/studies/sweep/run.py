@@ -125,8 +125,9 @@ def _identities(
     found = []
     for planned in plan.cells:
         cell = planned.cell
-        foreign = identity["contestants"][cell.strategy]["plugin"] is not None
-        # A cell's parameters say how it retrieves. A foreign strategy may read the settings beside them.
+        foreign = identity["contestants"][cell.strategy].get("plugin") is not None
+        # A cell's parameters say how it retrieves. A foreign strategy may read the settings beside them; a system of
+        # the user's own knows nothing of them, and is asked once for all points.
         line = (lines if foreign else loose)[cell.key]
         fields = _beside(cell, config) | {"libraries": dict(libraries), "line": line}
         whole = fingerprint("records", fields | {"cell": cell.key})
