@@ -250,6 +250,8 @@ def doubt_of(metric: str, new: ScoredCell, old: ScoredCell) -> Doubt | None:
 
 
 def _uncovered(metric: str, scores: ScoreColumns, whose: str) -> Doubt | None:
+    if all(one is None or one.value is not None for one in scores.scores.get(metric, ())):
+        return None
     coverage, without_failures = coverage_of(scores, metric), coverage_of(scores, metric, failures=False)
     if without_failures is not None and without_failures < COVERAGE_FLOOR:
         kind: Literal["incomparable", "partial"] = "incomparable"

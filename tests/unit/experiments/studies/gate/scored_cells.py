@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from arena.accounting import Account, Spend, Total
 from arena.leaderboard.guards import GuardFinding
@@ -17,12 +18,17 @@ Column = Mapping[str, float | Score]
 
 def questions(n: int) -> tuple[Question, ...]:
     """Of two and three hops by turns."""
-    return tuple(Question(f"q{place:04}", "?", "multi_hop", 2 + place % 2) for place in range(n))
+    return tuple(Question(one, "?", "multi_hop", 2 + place % 2) for place, one in enumerate(_ids(n)))
 
 
 def column(values: Sequence[float]) -> dict[str, float]:
     """Values of q0000, q0001, ..."""
-    return {f"q{place:04}": float(value) for place, value in enumerate(values)}
+    return dict(zip(_ids(len(values)), map(float, values), strict=True))
+
+
+@cache
+def _ids(n: int) -> tuple[str, ...]:
+    return tuple(f"q{place:04}" for place in range(n))
 
 
 def scored(
@@ -70,7 +76,12 @@ def scored(
 
 
 def _score(metric: str, value: float | Score) -> Score:
-    return value if isinstance(value, Score) else Score(metric, value)
+    return value if isinstance(value, Score) else _known(metric, value)
+
+
+@cache
+def _known(metric: str, value: float) -> Score:
+    return Score(metric, value)
 
 
 def _total(value: float | None) -> Total:
