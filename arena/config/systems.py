@@ -117,6 +117,13 @@ class SystemConfig(Settings):
                 )
         return words
 
+    @field_validator("model")
+    @classmethod
+    def _is_a_model(cls, value: str) -> str:
+        if value != UNSTATED and value.find(":") < 1:
+            raise ValueError(f"model is {value!r}, which names no model: write PROVIDER:NAME, or leave it out")
+        return value
+
     @field_validator("api_key_variable")
     @classmethod
     def _names_a_key(cls, value: str | None) -> str | None:

@@ -191,6 +191,7 @@ def test_a_text_alone_is_an_answer(tmp_path: Path, arena: Arena) -> None:
         ({"http": "localhost:8000"}, "write http://HOST:PORT/PATH"),
         ({"python": "a:b"}, "sets http and python"),
         ({"timeout": 3}, "did you mean 'timeout_seconds'"),
+        ({"model": "gpt"}, "write PROVIDER:NAME"),
         ({"retries": -1}, "systems.mine.retries"),
     ],
 )
