@@ -33,14 +33,19 @@ def check_cells(table: ScoreTable) -> Mapping[str, list[GuardFinding]]:
     stuck = tuple(_stuck_judges(table.judges))
     return {
         cell.cell.key: [
-            *_never_asked(cell),
-            *_never_retrieved(cell),
-            *_never_found(cell),
+            *(() if cell.cell.retrieval_mode in FOREIGN_MODES else _idle(cell)),
             *_constant_scores(cell),
             *(finding for cells, finding in stuck if cell.cell.key in cells),
         ]
         for cell in table.cells
     }
+
+
+def _idle(cell: CellScores) -> Iterator[GuardFinding]:
+    """What our own cables cannot have missed. Of itself a foreign system may say that it asked and retrieved nothing."""
+    yield from _never_asked(cell)
+    yield from _never_retrieved(cell)
+    yield from _never_found(cell)
 
 
 def _never_asked(cell: CellScores) -> Iterator[GuardFinding]:
@@ -58,7 +63,7 @@ def _never_asked(cell: CellScores) -> Iterator[GuardFinding]:
 def _never_retrieved(cell: CellScores) -> Iterator[GuardFinding]:
     """A cell over an index that never asked it, unless on every question one of its own decisions may be the reason."""
     completed = _completed(cell)
-    over_index = cell.cell.retrieval_mode not in (GOLD_MODE, NO_RETRIEVAL_MODE, *FOREIGN_MODES)
+    over_index = cell.cell.retrieval_mode not in (GOLD_MODE, NO_RETRIEVAL_MODE)
     if not over_index or not completed or any(usage.retrievals for usage in completed):
         return
     decided = any(
@@ -73,12 +78,7 @@ def _never_retrieved(cell: CellScores) -> Iterator[GuardFinding]:
 
 
 def _never_found(cell: CellScores) -> Iterator[GuardFinding]:
-    """A cell whose retrievals all came back empty, as they do from an index that lost its content.
-
-    Of a foreign system that is what it says of itself: a closed book may say so.
-    """
-    if cell.cell.retrieval_mode in FOREIGN_MODES:
-        return
+    """A cell whose retrievals all came back empty, as they do from an index that lost its content."""
     completed = _completed(cell)
     retrievals = sum(usage.retrievals for usage in completed)
     if retrievals and not any(usage.hits for usage in completed):

@@ -8,7 +8,7 @@ import pytest
 from arena.judges.reading import JudgeCounts
 from arena.leaderboard.guards import ENOUGH_QUESTIONS, check_cells
 from arena.scoring import CellScores, ScoreTable, usage_of
-from arena.types import GOLD_MODE, NO_RETRIEVAL_MODE, Cell, Decision, RunRecord, Score, Verdict
+from arena.types import GOLD_MODE, IMPORTED_MODE, NO_RETRIEVAL_MODE, OWN_MODE, Cell, Decision, RunRecord, Score, Verdict
 from tests.samples import answered, failed
 
 QUESTIONS = [f"q{number}" for number in range(ENOUGH_QUESTIONS)]
@@ -74,6 +74,14 @@ def test_a_model_that_was_never_asked_makes_the_cell_invalid() -> None:
 def test_a_cell_without_a_model_needs_no_call() -> None:
     plain = Cell("retrieval_only", "dense", None)
     assert guards(scored([replace(one, cell=plain) for one in without_calls(sound())])) == [[]]
+
+
+@pytest.mark.parametrize("mode", [OWN_MODE, IMPORTED_MODE])
+def test_a_foreign_system_may_say_that_it_asked_and_retrieved_nothing(mode: str) -> None:
+    theirs = Cell("theirs", mode, "unstated")
+    empty = [replace(answered(name, "x", ()), cell=theirs, calls=()) for name in QUESTIONS[:3]]
+    assert guards(scored(empty)) == [[]]
+    assert guards(scored(without_retrievals(empty))) == [[]]
 
 
 def test_a_cell_of_failures_alone_is_no_matter_of_guards() -> None:
