@@ -42,7 +42,7 @@ def check_cells(table: ScoreTable) -> Mapping[str, list[GuardFinding]]:
 
 
 def _idle(cell: CellScores) -> Iterator[GuardFinding]:
-    """What our own cables cannot have missed. Of itself a foreign system may say that it asked and retrieved nothing."""
+    """Signs of a broken cable of ours; a foreign system may well say that it asked and retrieved nothing."""
     yield from _never_asked(cell)
     yield from _never_retrieved(cell)
     yield from _never_found(cell)
