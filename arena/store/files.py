@@ -127,13 +127,14 @@ def read_table(path: Path, names: Sequence[str] | None = None) -> dict[str, list
 
     try:
         with open_regular(path) as file:
-            columns: dict[str, list[Any]] = pq.read_table(file, columns=names).to_pydict()
-    except (OSError, pa.ArrowException) as error:
+            # Not pq.read_table, which imports pandas.
+            table = pq.ParquetFile(file).read(columns=names)
+            return {name: table.column(name).to_pylist() for name in (table.column_names if names is None else names)}
+    except (OSError, KeyError, pa.ArrowException) as error:
         raise RunStoreError(
             f"cannot read {path.name} of run {path.parent.name!r}: {error}; derive it anew with arena score "
             f"{shlex.quote(str(path.parent))}"
         ) from error
-    return columns
 
 
 def _type_of(name: str, column: Sequence[object]) -> type:
