@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 PATIENCE_SECONDS = 300.0
 
 
-def wait_until(
-    happened: Callable[[], object], process: subprocess.Popen[str] | subprocess.Popen[bytes] | None = None
-) -> bool:
+class Ending(Protocol):
+    """A process, of whatever kind."""
+
+    def poll(self) -> int | None: ...
+
+
+def wait_until(happened: Callable[[], object], process: Ending | None = None) -> bool:
     """Whether it happened; False where `process` ended before. Raises `TimeoutError` after PATIENCE_SECONDS."""
     ends = time.monotonic() + PATIENCE_SECONDS
     while not happened():

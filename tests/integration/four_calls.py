@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from langgraph.graph import END, START, StateGraph
@@ -44,10 +43,10 @@ def build(_: Params) -> GraphStrategy:
 FOUR_CALLS = StrategySpec("four_calls", "four calls, one of each kind", FIGURE, build, evidence="none")
 
 
-def install(folder: Path) -> Mapping[str, str]:
-    """Make the strategy known to processes started with the returned environment variables."""
+def install(folder: Path) -> Path:
+    """Make the strategy known to processes that import from `folder`, which is returned."""
     info = folder / "four_calls-1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: four-calls\nVersion: 1\n")
     (info / "entry_points.txt").write_text(f"[arena.strategies]\nfour_calls = {__name__}:FOUR_CALLS\n")
-    return {"PYTHONPATH": str(folder)}
+    return folder

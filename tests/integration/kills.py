@@ -8,11 +8,9 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,8 +18,9 @@ from typing import Any
 from arena.store.journal import RECORD_LINES, entries
 from arena.types import RunRecord
 from tests.integration.four_calls import install
-from tests.integration.test_conservation import ROOT, play, tallied
-from tests.patience import PATIENCE_SECONDS, wait_until
+from tests.integration.test_conservation import play, tallied
+from tests.patience import wait_until
+from tests.warm_processes import WarmProcess
 
 CONCURRENCY = 4
 CALLS_MOST = 4
@@ -37,7 +36,7 @@ class Study:
     """What is run: three strategies without an index, and a provider that keeps books beside its script."""
 
     folder: Path
-    site: Mapping[str, str]
+    site: Path
 
     @classmethod
     def make(cls, folder: Path, limit: int, latency_seconds: float) -> Study:
@@ -62,26 +61,18 @@ class Course:
     def run(self) -> Path:
         return self.runs / "r1"
 
-    def begin(self) -> subprocess.Popen[str]:
+    def begin(self) -> WarmProcess:
         """Start the run, or go on with it once there is one."""
         begun = (self.run / "manifest.json").exists()
         what = ["--resume", "--run-id", "r1"] if begun else [str(self.study.folder / "study.yaml")]
-        code = "from experiments.cli.main import main; import sys; main(sys.argv[1:])"
-        return subprocess.Popen(
-            [sys.executable, "-c", code, "run", *what, "--runs-dir", str(self.runs)],
-            cwd=ROOT,
-            env={**os.environ, **self.study.site},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        return WarmProcess(["run", *what, "--runs-dir", str(self.runs)], os.environ, self.study.site)
 
     def finish(self) -> None:
         """Let it come to its end."""
         with self.begin() as process:
-            _, err = process.communicate(timeout=PATIENCE_SECONDS)
-        if process.returncode != 0:
-            raise AssertionError(f"exit code {process.returncode}: {err}")
+            code, err = process.end()
+        if code != 0:
+            raise AssertionError(f"exit code {code}: {err}")
 
     def lines(self) -> int:
         """Whole lines of the journal."""
@@ -139,27 +130,20 @@ def kill_often(course: Course, kills: int, planned: int, seed: int) -> Counter[s
         before = course.lines()
         with course.begin() as process:
             if kind == "starting":
-                _wait(process, rng.uniform(0.0, 1.5))
+                process.wait(rng.uniform(0.0, 1.5))
             else:
                 wanted = planned if kind == "ending" else before + rng.randint(0, 2 * stride)
                 _wait_for_lines(process, course, min(wanted, planned))
-                _wait(process, rng.uniform(0.0, 8 * _JITTER_SECONDS if kind == "ending" else _JITTER_SECONDS))
+                process.wait(rng.uniform(0.0, 8 * _JITTER_SECONDS if kind == "ending" else _JITTER_SECONDS))
             if process.poll() is None:
                 process.kill()
                 met[kind] += 1
-            process.communicate(timeout=PATIENCE_SECONDS)
+            process.end()
     course.finish()
     return met
 
 
-def _wait(process: subprocess.Popen[str], seconds: float) -> None:
-    try:
-        process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return
-
-
-def _wait_for_lines(process: subprocess.Popen[str], course: Course, lines: int) -> None:
+def _wait_for_lines(process: WarmProcess, course: Course, lines: int) -> None:
     wait_until(lambda: course.lines() >= lines, process)
 
 

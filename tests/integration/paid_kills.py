@@ -10,7 +10,6 @@ import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -25,8 +24,8 @@ from typing import Any
 
 from arena.llm.metering import GIVEN_UP
 from arena.store import RunStore
-from tests.integration.test_conservation import ROOT
-from tests.patience import PATIENCE_SECONDS, wait_until
+from tests.patience import wait_until
+from tests.warm_processes import WarmProcess
 
 BUDGET, A_CALL, CONCURRENCY = 3_000_000, 100_000, 8
 _HALF = A_CALL // 2
@@ -73,7 +72,7 @@ class Books:
             self.allowed = allowed
             self.changed.notify_all()
 
-    def wait_for(self, seen: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    def wait_for(self, seen: Callable[[], bool], process: WarmProcess) -> None:
         """Until it is so, or the process has ended."""
 
         def seen_now() -> bool:
@@ -166,7 +165,7 @@ class Spender:
     def store(self) -> RunStore:
         return RunStore(self.folder / "runs" / "r1")
 
-    def begin(self, allowed: int | None = None) -> subprocess.Popen[str]:
+    def begin(self, allowed: int | None = None) -> WarmProcess:
         self.books.begin_session(allowed)
         study = self.folder / "study.yaml"
         study.write_text(
@@ -177,29 +176,24 @@ class Spender:
         )
         begun = (self.store.folder / "manifest.json").exists()
         what = ["--resume", "--run-id", "r1"] if begun else [str(study)]
-        code = "from experiments.cli.main import main; import sys; main(sys.argv[1:])"
-        return subprocess.Popen(
-            [sys.executable, "-c", code, "run", *what, "--runs-dir", str(self.folder / "runs")],
-            cwd=ROOT,
-            env={**os.environ, "ARENA_CACHE": str(self.folder / "cache"), "OPENAI_API_KEY": "none"},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
+        return WarmProcess(
+            ["run", *what, "--runs-dir", str(self.folder / "runs")],
+            {**os.environ, "ARENA_CACHE": str(self.folder / "cache"), "OPENAI_API_KEY": "none"},
         )
 
-    def end(self, process: subprocess.Popen[str], number: signal.Signals) -> bool:
+    def end(self, process: WarmProcess, number: signal.Signals) -> bool:
         """Send the signal, and wait; whether it met the process alive."""
         alive = process.poll() is None
         if alive:
             process.send_signal(number)
-        process.communicate(timeout=PATIENCE_SECONDS)
+        process.end()
         return alive
 
     def spend_all(self) -> str:
         """Let the run go on until its budget is used up; what it said then."""
         with self.begin() as process:
-            _, err = process.communicate(timeout=PATIENCE_SECONDS)
-        assert process.returncode == 2, err
+            code, err = process.end()
+        assert code == 2, err
         assert "the budget is used up" in err, err
         return err
 

@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +25,8 @@ from arena.protocols import Message
 from arena.store.journal import RECORD_LINES, entries
 from arena.types import CallAttempt, LLMCall
 from tests.integration.four_calls import install
-from tests.patience import PATIENCE_SECONDS, wait_until
+from tests.patience import wait_until
+from tests.warm_processes import WarmProcess
 
 ROOT = Path(__file__).parents[2]
 MIXED: Mapping[str, float] = {**{str(fault): 0.02 for fault in FAULTS}, "retry_after_seconds": 0.001}
@@ -136,20 +135,18 @@ def test_concurrency_changes_neither_faults_nor_tokens(tmp_path: Path) -> None:
     assert books[0] == books[1]
 
 
-def start(site: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
+def start(site: Path, *arguments: str) -> WarmProcess:
     """A run in a process of its own."""
-    code = "from experiments.cli.main import main; import sys; main(sys.argv[1:])"
-    command = [sys.executable, "-c", code, "run", *arguments]
-    return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **site}, stderr=subprocess.PIPE, text=True)
+    return WarmProcess(["run", *arguments], os.environ, site)
 
 
-def kill_once_answered(process: subprocess.Popen[str], folder: Path, answers: int) -> None:
+def kill_once_answered(process: WarmProcess, folder: Path, answers: int) -> None:
     """Kill the run as soon as the provider has handed out so many answers."""
     with process:
         wait_until(lambda: len(tallied(folder)) >= answers, process)
         process.kill()
-        _, err = process.communicate(timeout=PATIENCE_SECONDS)
-    assert process.returncode == -signal.SIGKILL, err
+        code, err = process.end()
+    assert code == -signal.SIGKILL, err
 
 
 def kept_replies(folder: Path) -> int:
@@ -191,8 +188,8 @@ def test_nothing_paid_is_asked_twice_through_kills(tmp_path: Path, monkeypatch: 
         assert 0 <= unkept <= IN_FLIGHT
         lost += unkept
     with start(site, *again) as process:
-        _, err = process.communicate(timeout=PATIENCE_SECONDS)
-    assert process.returncode == 0, err
+        code, err = process.end()
+    assert code == 0, err
 
     answers_paid = paid(tallied(tmp_path))
     assert len(answers_paid) - len(once(answers_paid)) <= lost
