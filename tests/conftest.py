@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from arena.types import Dataset
+from experiments.execution.process import short_pauses
 from tests.samples import small_dataset
 
 ORDER_SEED = 16
@@ -80,6 +81,13 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     ends = nextitem is None or nextitem.path != item.path
     if len(sys.modules) > _n_spared + 100 or (ends and len(gc.get_objects(generation=2)) > 50_000):
         _spare_what_stays()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _spared_to_the_end() -> Iterator[None]:
+    """No run in a test gives back what is spared here."""
+    with short_pauses():
+        yield
 
 
 def _spare_what_stays() -> None:

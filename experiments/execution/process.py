@@ -30,8 +30,8 @@ from arena.errors import RunInterrupted, UserError
 from arena.store.journal import JournalWriter
 from experiments.terminal.tables import SIGNALS, Console
 
-_LITTLE = 50_000
-"""Objects through which a full collection is in a few milliseconds."""
+_spares = False
+"""Whether a `short_pauses` is open."""
 
 
 @contextmanager
@@ -39,17 +39,20 @@ def short_pauses() -> Iterator[None]:
     """Spare the collector what was there before: models and index stay for the whole run.
 
     With torch loaded that is half a million objects. Each full collection would look at all of them, and hold every
-    question in flight up for half a second, which their latencies would show. Where little is old, because there is
-    little or because whoever runs this in a process of theirs has spared it, nothing is done and nothing given back.
+    question in flight up for half a second, which their latencies would show. The outermost one counts: within it,
+    another neither spares nor gives back.
     """
-    if len(gc.get_objects(generation=2)) < _LITTLE:
+    global _spares
+    if _spares:
         yield
         return
+    _spares = True
     gc.freeze()
     try:
         yield
     finally:
         gc.unfreeze()
+        _spares = False
 
 
 @contextmanager

@@ -4,34 +4,34 @@ import gc
 
 import pytest
 
+from experiments.execution import process
 from experiments.execution.process import short_pauses
 
 
-@pytest.fixture
-def old() -> list[list[None]]:
-    """What a process has at hand when its run begins."""
-    made: list[list[None]] = [[] for _ in range(60_000)]
-    gc.collect()
-    return made
+@pytest.fixture(autouse=True)
+def _nothing_is_spared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a process begins: a `short_pauses` is open around all tests."""
+    monkeypatch.setattr(process, "_spares", False)
 
 
-def test_what_was_there_before_is_spared_until_the_end(old: list[list[None]]) -> None:
+def test_what_was_there_before_is_spared_until_the_end() -> None:
     gc.unfreeze()
     with short_pauses():
-        assert gc.get_freeze_count() > len(old)
+        assert gc.get_freeze_count() > 1_000
     assert gc.get_freeze_count() == 0
 
 
-def test_it_is_given_back_after_an_error_too(old: list[list[None]]) -> None:
+def test_it_is_given_back_after_an_error_too() -> None:
     gc.unfreeze()
     with pytest.raises(ValueError, match="x"), short_pauses():
         raise ValueError("x")
     assert gc.get_freeze_count() == 0
 
 
-def test_what_the_caller_has_spared_stays_spared(old: list[list[None]]) -> None:
-    gc.freeze()
-    spared = gc.get_freeze_count()
+def test_one_within_another_gives_nothing_back() -> None:
     with short_pauses():
+        spared = gc.get_freeze_count()
+        with short_pauses():
+            assert gc.get_freeze_count() == spared
         assert gc.get_freeze_count() == spared
-    assert gc.get_freeze_count() == spared > len(old)
+    assert gc.get_freeze_count() == 0
