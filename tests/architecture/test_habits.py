@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -12,8 +13,12 @@ from experiments.execution.process import PACKAGES, collisions
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
 MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in SOURCES}
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
 
 
 def lines(path: Path) -> int:
@@ -50,7 +55,7 @@ def test_a_small_module_serves_more_than_its_neighbour() -> None:
     """One of under 60 lines whose only reader is in its own package belongs into that reader."""
     readers: dict[str, set[str]] = {name: set() for name in MODULES}
     for name, path in MODULES.items():
-        for read in imported(TREES[path]) - {name}:
+        for read in imported(trees()[path]) - {name}:
             readers[read].add(name)
     packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
     lonely = [
@@ -66,7 +71,7 @@ def test_a_small_module_serves_more_than_its_neighbour() -> None:
 def test_a_public_class_has_a_name_of_its_own() -> None:
     homes: dict[str, list[str]] = {}
     for name, path in MODULES.items():
-        for node in TREES[path].body:
+        for node in trees()[path].body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(name)
     assert {name for name, found in homes.items() if len(found) > 1} == set()
@@ -75,7 +80,7 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
 def test_functions_stay_small() -> None:
     long = {
         f"{path.relative_to(ROOT)}:{node.name}": node.end_lineno - node.lineno + 1
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.end_lineno is not None
@@ -115,7 +120,7 @@ def test_broad_excepts_stand_only_where_foreign_code_may_raise_anything() -> Non
     """
     found = {
         str(path.relative_to(ROOT))
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"}))

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import load_file
 
 from arena.config.settings import EmbeddingConfig, RerankConfig
 from arena.errors import WeightsError
@@ -34,6 +32,14 @@ OPENERS: dict[str, tuple[Builder, Opener]] = {
     "t5 evaluator": (build_tiny_t5, lambda folder: T5Evaluator(folder, RerankConfig(devices=CPU))),
 }
 SPY = "import pathlib\npathlib.Path({mark!r}).write_text('it ran')\nfrom sentence_transformers.models import Pooling\n"
+
+
+def pickle_weights(folder: Path) -> None:
+    """Add the weights of a folder as a pickle."""
+    import torch
+    from safetensors.torch import load_file
+
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
 
 
 def spied(folder: Path) -> Path:
@@ -106,7 +112,7 @@ def test_an_activation_from_elsewhere_is_refused(tmp_path: Path, setting: str) -
 def test_pickled_weights_are_refused_by_name(tmp_path: Path, kind: str) -> None:
     build, opened = OPENERS[kind]
     folder = build(tmp_path / "model")
-    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    pickle_weights(folder)
     opened(folder)  # safetensors beside it are what is loaded
     (folder / "model.safetensors").unlink()
     with pytest.raises(WeightsError, match=r"pytorch_model\.bin .*pickled weights.*safetensors"):
@@ -120,7 +126,7 @@ def test_pickled_weights_that_are_pinned_are_read(tmp_path: Path, monkeypatch: p
     from indexing import sources as models
 
     folder = build_tiny_bge_m3(tmp_path / "model")
-    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    pickle_weights(folder)
     (folder / "model.safetensors").unlink()
     sha256 = hashlib.sha256((folder / "pytorch_model.bin").read_bytes()).hexdigest()
     known = models.known_weights()["bge-m3"]
