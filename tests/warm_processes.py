@@ -31,15 +31,24 @@ _IMPORTED = (
 class WarmProcess:
     """`arena ARGUMENTS` in the project's folder, with the part of `subprocess.Popen` that tests use.
 
-    Its standard error is kept, its standard output is not. `site`: a folder to import from first.
+    Its standard error is kept, its standard output is not. `site`: a folder to import from first. It hears signals as a
+    command of a terminal does, and Ctrl-C only if it `hears_ctrl_c`, however these tests were started.
     """
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], site: Path | None = None) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        site: Path | None = None,
+        *,
+        hears_ctrl_c: bool = True,
+    ) -> None:
         number, name = tempfile.mkstemp(prefix="arena-stderr-")
         os.close(number)
         self._said = Path(name)
         folder = str(site) if site else None
-        self._process = _context().Process(target=_arena, args=([*arguments], {**environment}, folder, name))
+        given = ([*arguments], {**environment}, folder, name, hears_ctrl_c)
+        self._process = _context().Process(target=_arena, args=given)
         self._process.start()
 
     @property
@@ -85,9 +94,13 @@ def _context() -> ForkServerContext:
     return context
 
 
-def _arena(arguments: list[str], environment: dict[str, str], site: str | None, errors: str) -> None:
+def _arena(
+    arguments: list[str], environment: dict[str, str], site: str | None, errors: str, hears_ctrl_c: bool
+) -> None:
     from experiments.cli.main import main
 
+    signal.signal(signal.SIGINT, signal.default_int_handler if hears_ctrl_c else signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.chdir(ROOT)
     os.environ.clear()
     os.environ.update(environment)

@@ -12,15 +12,14 @@ import subprocess
 import sys
 import termios
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from arena.store.journal import RECORD_LINES, entries
 from tests.integration.conftest import Arena
 from tests.patience import PATIENCE_SECONDS, wait_until
+from tests.warm_processes import WarmProcess
 
 ROOT = Path(__file__).parents[2]
 AT_ONCE = ("--concurrency", "9")
@@ -38,39 +37,22 @@ def slow_study(study: Path, tmp_path: Path) -> Path:
 
 
 def stop(study: Path, folder: Path, how: signal.Signals, *, hears_ctrl_c: bool = True) -> tuple[int, str]:
-    """Start a run in a process of its own, send it a signal once two records are kept, and wait for its end.
-
-    Whether it `hears_ctrl_c` is said here, because it would else depend on how these tests were started.
-    """
-    with _inherited(signal.SIGINT, signal.default_int_handler if hears_ctrl_c else signal.SIG_IGN):
-        return _stop(study, folder, how)
+    """Start a run in a process of its own, send it a signal once two records are kept, and wait for its end."""
+    journal = folder / "records.jsonl"
+    with WarmProcess(["run", str(study)], os.environ, hears_ctrl_c=hears_ctrl_c) as process:
+        if wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 2, process):
+            process.send_signal(how)
+        return process.end()
 
 
 @pytest.fixture(autouse=True)
 def _hears_hang_ups() -> Iterator[None]:
     """Also where these tests were started by nohup, which has its children ignore them."""
-    with _inherited(signal.SIGHUP, signal.SIG_DFL):
-        yield
-
-
-@contextmanager
-def _inherited(number: signal.Signals, handler: Any) -> Iterator[None]:
-    before = signal.signal(number, handler)
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     try:
         yield
     finally:
-        signal.signal(number, before)
-
-
-def _stop(study: Path, folder: Path, how: signal.Signals) -> tuple[int, str]:
-    code = "from experiments.cli.main import main; import sys; main(sys.argv[1:])"
-    command = [sys.executable, "-c", code, "run", str(study)]
-    process = subprocess.Popen(command, cwd=ROOT, env=dict(os.environ), stderr=subprocess.PIPE, text=True)
-    journal = folder / "records.jsonl"
-    if wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 2, process):
-        process.send_signal(how)
-    _, err = process.communicate(timeout=PATIENCE_SECONDS)
-    return process.returncode, err
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
