@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from arena.prices import Price, PriceTable
 from arena.types import Cell, LLMCall, RunRecord, grouped
@@ -46,11 +46,19 @@ class Spend:
     usd: Total = Total()
 
     def __add__(self, other: Spend) -> Spend:
-        return _summed((self, other))
+        return Spend(
+            self.calls + other.calls,
+            self.attempts + other.attempts,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            _added((self.cached_input_tokens, other.cached_input_tokens)),
+            _added((self.reasoning_tokens, other.reasoning_tokens)),
+            self.usd + other.usd,
+        )
 
 
 _NOTHING = Spend()
-R = TypeVar("R", "Account", Spend, Total)
+N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,17 @@ class Account:
         return self.paid + self.replayed if self.replayed.calls else self.paid
 
     def __add__(self, other: Account) -> Account:
-        return add_up((self, other))
+        return Account(
+            self.paid + other.paid if other.paid.calls else self.paid,
+            self.replayed + other.replayed if other.replayed.calls else self.replayed,
+            self.repairs + other.repairs,
+            self.failed_calls + other.failed_calls,
+            self.unknown_calls + other.unknown_calls,
+            self.unpriced_calls + other.unpriced_calls,
+            self.queue_seconds + other.queue_seconds,
+            self.backoff_seconds + other.backoff_seconds,
+            self.service_seconds + other.service_seconds,
+        )
 
 
 def account_of(calls: Iterable[LLMCall], cell: Cell, prices: PriceTable | None) -> Account:
@@ -125,23 +143,17 @@ def accounts_by_role(calls: Iterable[LLMCall], cell: Cell, prices: PriceTable | 
 
 def add_up(accounts: Iterable[Account]) -> Account:
     """All of them in one; of nothing, an account of no calls."""
-    every = list(accounts)
-    return _summed(every) if every else Account()
+    return sum(accounts, Account())
 
 
 def _total(values: Sequence[float | None]) -> Total:
     return Total(_added(values) or 0, values.count(None))
 
 
-def _added(values: Sequence[Any]) -> Any:
-    """The sum of those that are known, records field by field; None where none is."""
+def _added(values: Sequence[N | None]) -> N | None:
+    """The sum of those that are known; None where none is."""
     known = [value for value in values if value is not None]
-    return _summed(known) if known and isinstance(known[0], Spend | Total) else sum(known) if known else None
-
-
-def _summed(records: Sequence[R]) -> R:
-    kind = type(records[0])
-    return kind(*(_added([getattr(record, name) for record in records]) for name in kind.__slots__))
+    return sum(known[1:], known[0]) if known else None
 
 
 @dataclass(slots=True)

@@ -94,7 +94,7 @@ def score_records(
     shared: dict[Score, Score] = {}  # few values are distinct: a score that many questions have is held once
     for record in records:
         key = (record.cell.key, record.question_id)
-        cell = cells.setdefault(record.cell.key, CellScores(record.cell))
+        cell = cells.setdefault(key[0], CellScores(record.cell))
         case = Case(record, questions[record.question_id], dataset.gold[record.question_id], documents)
         found = sorted(said.pop(key, ()), key=lambda one: (one.metric, one.judge_sha, one.repeat))
         judged, own = judge_case(case, judge_metrics, found, counting)
