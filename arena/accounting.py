@@ -87,8 +87,8 @@ class Account:
 
     def __add__(self, other: Account) -> Account:
         return Account(
-            self.paid + other.paid if other.paid.calls else self.paid,
-            self.replayed + other.replayed if other.replayed.calls else self.replayed,
+            self.paid if other.paid is _NOTHING else self.paid + other.paid,
+            self.replayed if other.replayed is _NOTHING else self.replayed + other.replayed,
             self.repairs + other.repairs,
             self.failed_calls + other.failed_calls,
             self.unknown_calls + other.unknown_calls,
