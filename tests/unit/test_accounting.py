@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.accounting import Account, Total, account_of, account_run, add_up
+from arena.accounting import Account, Spend, Total, account_of, account_run, add_up
 from arena.config import PriceConfig
 from arena.prices import PriceTable
 from arena.types import CallAttempt, LLMCall, RunRecord
@@ -135,3 +135,10 @@ def test_no_token_is_lost_or_counted_twice(asked: list[tuple[str, list[LLMCall]]
         assert total.whole.input_tokens == Total(known, sum(attempt.input_tokens is None for attempt in tried))
         assert total.whole.attempts == len(tried)
         assert total.service_seconds == pytest.approx(sum(attempt.service_seconds for attempt in tried))
+
+
+def test_what_is_unknown_of_no_calls_is_kept_in_a_sum() -> None:
+    """As of predictions: nobody knows what they used, nor how many calls it took."""
+    unknown = Account(paid=Spend(usd=Total(0.0, 1)), replayed=Spend(input_tokens=Total(0, 2)), unpriced_calls=1)
+    assert add_up([Account(), unknown, Account()]) == unknown
+    assert (unknown + unknown).paid.usd == Total(0.0, 2)
